@@ -33,29 +33,24 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string boot_id(const Sources& sources) {
-  const int fd = open(sources.proc_path("sys/kernel/random/boot_id").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "unknown";
-  char text[64];
-  ssize_t got;
-  do got = read(fd, text, sizeof text);
-  while (got < 0 && errno == EINTR);
-  close(fd);
-  std::string id(text, got > 0 ? static_cast<std::size_t>(got) : 0);
-  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
+  const auto id = host::read_word(sources.proc_path("/sys/kernel/random/boot_id"));
   // The identity shares a value with separators of ours: nothing else may be in it.
-  const bool plain = std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '-';
-  });
-  return id.empty() || !plain ? "unknown" : id;
+  const bool plain = id && !id->empty() && id->find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
+  return plain ? *id : "unknown";
+}
+
+// "net:[4026531840]"
+std::string network_namespace(const Sources& sources) {
+  const auto link = host::link_target(sources.proc_path("/self/ns/net"));
+  const auto open = link ? link->find('[') : std::string::npos;
+  const auto close = link ? link->find(']') : std::string::npos;
+  if (open == std::string::npos || close == std::string::npos || close < open) return "unknown";
+  return link->substr(open + 1, close - open - 1);
 }
 
 }  // namespace
 
-std::string host_identity(const Sources& sources) {
-  struct stat ns {};
-  const bool known = stat(sources.proc_path("self/ns/net").c_str(), &ns) == 0;
-  return boot_id(sources) + '+' + (known ? std::to_string(ns.st_ino) : "unknown");
-}
+std::string host_identity(const Sources& sources) { return boot_id(sources) + '+' + network_namespace(sources); }
 
 UserEnvironment user_environment(std::map<std::string, std::string> all) {
   UserEnvironment user;
