@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/provenance.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+
+#include "host/file.h"
 
 namespace topoguard {
 namespace {
