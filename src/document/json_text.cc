@@ -64,10 +64,14 @@ class Builder : public nlohmann::json_sax<Json> {
 
   std::string pointer() const {
     std::string out;
-    for (const Level& level : levels_)
-      out += level.value->is_array() ? "/" + std::to_string(level.value->size())
-             : level.key.empty()     ? ""
-                                     : pointer_token(level.key);
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      const Level& level = levels_[i];
+      // the level below is itself the last element of its list already
+      if (level.value->is_array())
+        out += "/" + std::to_string(level.value->size() - (i + 1 < levels_.size() ? 1 : 0));
+      else if (!level.key.empty())
+        out += pointer_token(level.key);
+    }
     return out;
   }
 

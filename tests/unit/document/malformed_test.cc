@@ -77,14 +77,14 @@ TEST_CASE("an error line names file, pointer and what was expected") {
       {member(R"("env": {"A/B~": 1})"), "/env/A~1B~0", "text"},
       {member(R"("shm_bytes": -1)"), "/shm_bytes", "bytes"},
       {member(R"("pci": [{"id": "0000:01:00.0", "link_gts": -1}])"), "/pci/0/link_gts", "negative"},
-      {member(R"("links": [{"ifindex": 1, "ifname" "a"}])"), "/links/0 (", "JSON"},
+      {member(R"("links": [{"ifindex": 1, "ifname" "a"}])"), "/links/0/ifname (", "JSON"},
       {member(R"("x": 1e999)"), "/x", "double"},
       {member("\"x\": \"a\xff\""), "/x", "UTF-8"},
       {member("\"x\": \"a\xc3(\""), "/x", "UTF-8"},
       {std::string("\xff\xfe{\0", 4), "(top level)", "UTF-8"},
   }));
   const std::string error = error_of(row.text, "bad.json");
-  INFO(row.text);
+  INFO(row.text << "\n" << error);
   CHECK(error.rfind("bad.json: " + row.pointer, 0) == 0);
   const auto expected = error.find(": expected ");
   REQUIRE(expected != std::string::npos);
