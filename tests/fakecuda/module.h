@@ -22,8 +22,8 @@ struct Module {
   std::vector<Function> functions;  // defined STT_FUNC symbols that begin with "cuda"
 };
 
-// Every object of this process that defines cudaGetDevice, by the .symtab of its file, else its .dynsym. The C library, this
-// library and files that cannot be read are passed over. Call it while no other thread runs dlclose.
+// Every object of this process that defines cudaGetDevice, by the symbols of its file (elf_symbols.h); objects whose file
+// cannot be read are passed over. FAKECUDA_SYMBOLS=FILE names an unstripped file for the object that is its stripped copy. Call it while no other thread runs dlclose.
 std::vector<Module> find_cuda_modules();
 
 }  // namespace fakecuda
