@@ -71,7 +71,10 @@ bool enough() { return allowed_cpus().size() >= 2; }
 }  // namespace
 
 TEST_CASE("bound once, kept by later communicators, taken back for a GPU of another node") {
-  if (!enough()) return WARN("one CPU: not tested here");
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([]() -> int {
           TwoNodes two;
           EXPECT(two.bind("0000:b0:00.0").reason == "bind-process");
@@ -88,7 +91,10 @@ TEST_CASE("bound once, kept by later communicators, taken back for a GPU of anot
 }
 
 TEST_CASE("the outcome names the mask before, the mask after, and why") {
-  if (!enough()) return WARN("one CPU: not tested here");
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([]() -> int {
           TwoNodes two;
           const std::string before = ((*two.host.numa)[0].cpus | (*two.host.numa)[1].cpus).text();
@@ -101,7 +107,10 @@ TEST_CASE("the outcome names the mask before, the mask after, and why") {
 }
 
 TEST_CASE("the job's own taskset, after ours or before it, is respected") {
-  if (!enough()) return WARN("one CPU: not tested here");
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([]() -> int {
           TwoNodes two;
           cpu_set_t set;
@@ -117,7 +126,10 @@ TEST_CASE("the job's own taskset, after ours or before it, is respected") {
 }
 
 TEST_CASE("observe, off, only rank and OpenMP leave the mask") {
-  if (!enough()) return WARN("one CPU: not tested here");
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([]() -> int {
           TwoNodes two;
           two.policy.mode = Mode::observe;
@@ -142,7 +154,10 @@ TEST_CASE("observe, off, only rank and OpenMP leave the mask") {
 
 TEST_CASE("without a CUDA driver in the process no GPU is known and none is asked for") {
   CHECK_FALSE(current_cuda_device());
-  if (!enough()) return WARN("one CPU: not tested here");
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([]() -> int {
           TwoNodes two;
           EXPECT(bind_for_communicator(two.host, two.decision, two.policy, {}).reason == "gpu-unknown");

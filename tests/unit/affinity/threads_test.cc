@@ -112,7 +112,10 @@ class RecordedMasks : public ThreadMasks {
 
 TEST_CASE("unpinned threads follow the main thread, pinned ones never move") {
   const Cores cores;
-  if (!cores.enough()) return WARN("one CPU: not tested here");
+  if (!cores.enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([&]() -> int {
           Waiter free;
           Waiter pinned(cores.last);
@@ -133,7 +136,10 @@ TEST_CASE("unpinned threads follow the main thread, pinned ones never move") {
 
 TEST_CASE("bound from a throw-away thread, the main thread and threads started later are bound too") {
   const Cores cores;
-  if (!cores.enough()) return WARN("one CPU: not tested here");
+  if (!cores.enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([&]() -> int {
           std::thread([&] { narrow_process(*live_thread_masks(), cores.first); }).join();
           EXPECT(kernel_mask(getpid()) == cores.first);
@@ -145,7 +151,10 @@ TEST_CASE("bound from a throw-away thread, the main thread and threads started l
 
 TEST_CASE("thread mode binds the calling thread alone, and not where the job pinned it") {
   const Cores cores;
-  if (!cores.enough()) return WARN("one CPU: not tested here");
+  if (!cores.enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([&]() -> int {
           MaskChange free, pinned;
           CpuSet free_mask, pinned_mask;
@@ -169,7 +178,10 @@ TEST_CASE("thread mode binds the calling thread alone, and not where the job pin
 
 TEST_CASE("sched_setaffinity forbidden by seccomp is a reason, not an error") {
   const Cores cores;
-  if (!cores.enough()) return WARN("one CPU: not tested here");
+  if (!cores.enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([&]() -> int {
           sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
@@ -195,7 +207,10 @@ TEST_CASE("sched_setaffinity forbidden by seccomp is a reason, not an error") {
 
 TEST_CASE("hwloc's variables in the job do not switch binding off") {
   const Cores cores;
-  if (!cores.enough()) return WARN("one CPU: not tested here");
+  if (!cores.enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
   CHECK(in_child([&]() -> int {
           setenv("HWLOC_SYNTHETIC", "numa:4 pu:4", 1);
           setenv("HWLOC_FSROOT", "/nonexistent", 1);
