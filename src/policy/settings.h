@@ -12,11 +12,11 @@
 namespace topoguard {
 
 struct Setting {
-  std::string_view name;     ///< TOPOGUARD_MODE
-  std::string_view values;   ///< what it takes: "enforce|observe|off"
-  std::string_view standard; ///< the default as text
-  std::string_view since;    ///< release that brought it
-  std::string_view help;     ///< one or two sentences
+  std::string_view name;      ///< TOPOGUARD_MODE
+  std::string_view values;    ///< what it takes: "enforce|observe|off"
+  std::string_view standard;  ///< the default as text
+  std::string_view since;     ///< release that brought it
+  std::string_view help;      ///< one or two sentences
   /// Puts a value that is not empty into the policy. Returns what is wrong with it, empty where it is right.
   std::string (*read)(std::string_view value, Policy& policy);
 };

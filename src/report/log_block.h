@@ -26,12 +26,14 @@ struct RunFacts {
   std::string nccl_release;  ///< "2.28.9"; empty = unknown
   std::string front_end;     ///< net, env, preload, exec, tool
   Way way = Way::wrapped;
-  std::string reason;        ///< why this way where it is not the usual one: "the transport tables were not found"
+  std::string reason;  ///< why this way where it is not the usual one: "the transport tables were not found"
 };
 
-/// Lines without line ends and without a prefix, each printable and at most 300 bytes: one header, the transport, one per device
-/// (verdict and reason; devices that share kind, verdict and reason share lines from 16 devices on), what is set, the findings.
-std::vector<std::string> log_block(const HostSnapshot& host, const Policy& policy, const Decision& decision, const RunFacts& run);
+/// Lines without line ends and without a prefix, each printable and at most 300 bytes: one header, the transport, one
+/// per device (verdict and reason; devices that share kind, verdict and reason share lines from 16 devices on), what is
+/// set, the findings.
+std::vector<std::string> log_block(const HostSnapshot& host, const Policy& policy, const Decision& decision,
+                                   const RunFacts& run);
 
 /// One line for a finding: "warning gid-pin-stale mlx5_0: message; remedy".
 std::string finding_line(const Finding& finding);
