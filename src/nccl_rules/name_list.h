@@ -18,15 +18,15 @@ struct NameList {
 
   bool exclude = false;
   bool exact = false;
-  std::vector<Entry> entries;  ///< at most 32; NCCL drops the rest
+  std::vector<Entry> entries;  ///< in order; entries past the limit are dropped, as NCCL drops them
+  bool dropped = false;        ///< there were more
 
-  /// With ports: "mlx5_0:1". Without, a colon belongs to the name (NCCL_SOCKET_IFNAME takes the same parser: a port
-  /// there is parsed and never compared).
-  static NameList parse(std::string_view text);
+  /// `limit`: NCCL's array, 16 for interfaces (MAX_IFS), NcclRelease::max_hcas() for HCAs.
+  static NameList parse(std::string_view text, std::size_t limit = 16);
 
-  /// The device is in the list, before ^ is looked at. port -1 matches every entry's port.
+  /// An empty list lists everything, also after ^: NCCL then takes nothing.
   bool lists(std::string_view name, int port = -1) const;
-  /// The device is one that NCCL takes: listed, or not listed with ^.
+  /// The device is one that NCCL takes: listed, or not listed with ^. port -1 agrees with every entry's port.
   bool takes(std::string_view name, int port = -1) const { return lists(name, port) != exclude; }
   bool entry_matches(const Entry& entry, std::string_view name, int port = -1) const;
 };
