@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "decide/view.h"
+#include "nccl_rules/interfaces.h"
 #include "nccl_rules/name_list.h"
 
 namespace topoguard {
@@ -20,14 +21,20 @@ struct UserSettings {
   std::optional<NameList> ifname;  ///< NCCL_SOCKET_IFNAME; empty where unset or too short for NCCL to look at
   std::optional<NameList> hca;     ///< NCCL_IB_HCA; empty where unset or ""
   std::optional<Family> family;    ///< NCCL_SOCKET_FAMILY
-  bool ib_disabled = false;        ///< NCCL_IB_DISABLE is not 0
+  std::string rdma_off_by;         ///< the user's setting that keeps NCCL from InfiniBand and RoCE: "NCCL_NET=Socket"
+  std::string no_network;          ///< the user's setting by which NCCL finds no network at all: "NCCL_NET=" (empty)
 
+  bool rdma_off() const { return !rdma_off_by.empty() || !no_network.empty(); }
   bool is_set(std::string_view name) const { return nccl.find(name) != nccl.end(); }
   const std::string* find(std::string_view name) const;  ///< nullptr where unset
+  FindVariable finder() const;                           ///< find() for nccl_rules; valid as long as this object
   /// NCCL_PARAM (misc/param.cc): strtoll, base 0; empty or out of range = unset; no digits = 0.
   std::optional<std::int64_t> number(std::string_view name) const;
 };
 
 UserSettings read_user_settings(const View& view);
+
+/// NCCL compares network names without regard to case (plugin/net.cc, strcasecmp).
+bool same_network_name(std::string_view a, std::string_view b);
 
 }  // namespace topoguard

@@ -51,7 +51,8 @@ class View {
   /// Every device at the bottom of the stack below `link`; itself where it stands on nothing. Cycles are cut.
   std::vector<const Link*> bottoms(const Link& link) const;
 
-  /// The device hangs on a bus itself: PCI, vmbus, virtio, USB, platform, ...
+  /// The device hangs on a bus itself: PCI, vmbus, virtio, USB, platform, ... Where no link's bus is recorded (older
+  /// iproute2), a plain Ethernet or InfiniBand device without a kind counts: virtual devices have one.
   bool on_bus(const Link& link) const;
   bool any_bus_device() const { return any_bus_device_; }
   /// architecture.md section 4: it, or a device below it, hangs on a bus; or it is this namespace's way out.
@@ -67,9 +68,12 @@ class View {
   std::optional<Way> way_to(const IpAddress& to) const;
   /// The route to `to` leaves by `link`, or names one of its addresses as the source. Unknown routes: nullopt.
   std::optional<bool> reaches(const Link& link, const IpAddress& to) const;
-  /// It carries a default route of the family (any family where empty), whatever its metric.
+  /// It carries a default route of the family (any family where empty), whatever its metric; or such a route names one
+  /// of its addresses as the source.
   bool default_route(const Link& link, std::optional<Family> family = std::nullopt) const;
-  bool routes_known(Family family) const;
+  /// The lowest metric of those; nullopt without one.
+  std::optional<std::uint32_t> default_metric(const Link& link) const;
+  bool routes_known(Family family) const { return family == Family::inet ? known4_ : known6_; }
   const std::vector<const Route*>& routes_of(const Link& link) const;  ///< those that leave by it, in fixed order
 
   /// Peers that are not this host's own addresses; sorted, once each.
@@ -80,33 +84,47 @@ class View {
   bool kubernetes() const { return host_.system.container && *host_.system.container == "kubernetes"; }
 
  private:
-  struct Hop {
-    const Route* route;
-    const Link* device;
+  struct Entry {
+    const Link* link;
+    std::string_view kind;
+    const Link* master = nullptr;
+    std::vector<const Link*> slaves;
+    std::vector<const Route*> routes;
+    std::optional<std::uint32_t> default4, default6;  ///< lowest metric
+    bool on_bus = false;
+    bool physical = false;
   };
   void index_links();
   void index_routes();
-  bool compute_physical(const Link& link, int depth) const;
-  std::size_t position(const Link& link) const;
+  void index_peers();
+  bool find_on_bus(const Entry& entry, bool buses_recorded) const;
+  bool find_physical(const Link& link, int depth) const;
+  bool port_of_live_switch(const Link& link) const;
+  const Entry& entry(const Link& link) const { return entries_[positions_.at(&link)]; }
+  Entry& entry(const Link& link) { return entries_[positions_.at(&link)]; }
+  std::optional<Way> find_way(const IpAddress& to) const;
+  std::optional<Way> connected_way(const IpAddress& to) const;
 
   const HostSnapshot& host_;
   NcclRelease release_;
   std::vector<const Link*> links_;
+  std::vector<Entry> entries_;  ///< as links_
+  std::unordered_map<const Link*, std::size_t> positions_;
   std::unordered_map<std::string_view, const Link*> by_name_;
   std::unordered_map<int, const Link*> by_index_;
-  std::unordered_map<const Link*, std::size_t> positions_;
-  std::vector<std::vector<const Link*>> slaves_;
-  std::vector<std::vector<const Route*>> routes_of_;
-  std::vector<const Route*> routes_;  ///< usable, longest prefix first
-  std::vector<bool> default4_, default6_, physical_;
+  std::vector<const Route*> routes_;  ///< those that a packet can meet, longest prefix and lowest metric first
   std::map<IpAddress, const Link*> holders_;
+  std::map<IpAddress, std::optional<Way>> peer_ways_;
   std::unordered_map<std::string_view, const PciDevice*> pci_;
   std::vector<IpAddress> peers_;
   bool any_bus_device_ = false;
+  bool live_switch_port_ = false;
   bool known4_ = false, known6_ = false;
 };
 
-/// global scope and not link-local, unspecified, loopback, multicast or tentative: what another host can connect to.
+/// Not link-local, unspecified, loopback, multicast, of host scope or tentative: what another host can connect to.
 bool usable_address(const LinkAddress& address);
+/// Link-local by range or scope, and not tentative.
+bool link_local_address(const LinkAddress& address);
 
 }  // namespace topoguard

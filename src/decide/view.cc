@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decide/view.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "nccl_rules/interfaces.h"
+
+namespace topoguard {
+namespace {
+
+/// The kernel nests net devices at most 8 deep (MAX_NEST_DEV); a broken document must not make us go deeper.
+constexpr int kMaxDepth = 16;
+
+/// Drivers of virtual devices, for links whose kind was not recorded (ETHTOOL_GDRVINFO names).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kDriverKinds{{
+    {"bridge", "bridge"},
+    {"veth", "veth"},
+    {"bonding", "bond"},
+    {"team", "team"},
+    {"802.1Q VLAN Support", "vlan"},
+    {"macvlan", "macvlan"},
+    {"ipvlan", "ipvlan"},
+    {"tun", "tun"},
+    {"vxlan", "vxlan"},
+    {"geneve", "geneve"},
+    {"dummy", "dummy"},
+    {"openvswitch", "openvswitch"},
+    {"wireguard", "wireguard"},
+    {"vrf", "vrf"},
+}};
+
+template <std::size_t N>
+bool one_of(std::string_view kind, const std::array<std::string_view, N>& kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+/// They stand on one other device and carry its traffic unchanged.
+constexpr std::array<std::string_view, 8> kStacked{"vlan",   "macvlan", "macvtap", "ipvlan",
+                                                   "ipvtap", "macsec",  "ipoib",   "hsr"};
+
+/// One end of a pair; the other end is in another namespace, or a container's.
+bool paired(std::string_view kind) { return kind == "veth" || kind == "netkit"; }
+
+bool is_default(const Route& route) { return !route.dst || route.dst->length == 0; }
+
+/// blackhole, unreachable, prohibit, throw: the kernel finds the route and drops the packet.
+bool drops(const Route& route) { return route.type && *route.type != "unicast"; }
+
+bool has(const std::vector<std::string>& flags, std::string_view flag) {
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
+
+void insert_once(std::vector<const Link*>& list, const Link* link) {
+  if (link && std::find(list.begin(), list.end(), link) == list.end()) list.push_back(link);
+}
+
+}  // namespace
+
+bool usable_address(const LinkAddress& address) {
+  const auto& local = address.local;
+  if (address.tentative.value_or(false) || address.scope == "link" || address.scope == "host") return false;
+  if (local.is_link_local() || local.is_loopback() || local.is_unspecified()) return false;
+  const bool multicast =
+      local.family == Family::inet ? (local.bytes[0] & 0xf0) == 0xe0 : local.bytes[0] == 0xff;
+  return !multicast;
+}
+
+bool link_local_address(const LinkAddress& address) {
+  if (address.tentative.value_or(false) || address.local.is_loopback()) return false;
+  return address.local.is_link_local() || address.scope == "link";
+}
+
+View::View(const HostSnapshot& host) : host_(host) {
+  release_ = kNewestNccl;
+  if (host.nccl_version)
+    if (const auto release = NcclRelease::parse(*host.nccl_version)) release_ = *release;
+  for (const auto& device : known(host.pci)) pci_.emplace(device.id, &device);
+  index_links();
+  index_routes();
+  index_peers();
+  // Way out needs addresses and routes, and what stands on a way out needs it first.
+  for (auto& entry : entries_) entry.physical = find_physical(*entry.link, 0);
+}
+
+void View::index_links() {
+  const auto& links = known(host_.links);
+  links_.reserve(links.size());
+  for (const auto& link : links) links_.push_back(&link);
+  std::sort(links_.begin(), links_.end(), [](const Link* a, const Link* b) {
+    return std::tie(a->ifindex, a->ifname) < std::tie(b->ifindex, b->ifname);
+  });
+  bool buses_recorded = false;
+  for (const auto* link : links_) {
+    by_name_.emplace(link->ifname, link);
+    by_index_.emplace(link->ifindex, link);
+    buses_recorded = buses_recorded || link->parentbus || link->parentdev;
+  }
+  entries_.reserve(links_.size());
+  for (const auto* link : links_) {
+    positions_.emplace(link, entries_.size());
+    Entry entry{};
+    entry.link = link;
+    if (link->kind) {
+      entry.kind = *link->kind;
+    } else if (link->driver) {
+      for (const auto& [driver, kind] : kDriverKinds)
+        if (*link->driver == driver) entry.kind = kind;
+    }
+    entry.on_bus = find_on_bus(entry, buses_recorded);
+    any_bus_device_ = any_bus_device_ || entry.on_bus;
+    if (entry.on_bus && link->slave_kind == "openvswitch" && link_running(*link)) live_switch_port_ = true;
+    entries_.push_back(std::move(entry));
+  }
+  for (const auto* link : links_) {
+    if (!link->master) continue;
+    const auto* master = this->link(*link->master);
+    if (!master || master == link) continue;
+    entry(*link).master = master;
+    entry(*master).slaves.push_back(link);
+  }
+  for (const auto* link : links_)
+    for (const auto& address : link->addr_info) holders_.emplace(address.local, link);
+}
+
+bool View::find_on_bus(const Entry& entry, bool buses_recorded) const {
+  const auto& link = *entry.link;
+  if (loopback(link)) return false;
+  if ((link.parentbus && !link.parentbus->empty()) || (link.parentdev && !link.parentdev->empty()) || link.physfn)
+    return true;
+  if (buses_recorded || !entry.kind.empty()) return false;
+  return !link.link_type || *link.link_type == "ether" || *link.link_type == "infiniband";
+}
+
+void View::index_routes() {
+  if (host_.routes) {
+    known4_ = true;
+    for (const auto& route : *host_.routes) {
+      // A VRF's own table counts for the devices in it; other tables need rules that are not recorded.
+      const auto* device = route.dev ? link(*route.dev) : nullptr;
+      const auto* above = device ? master(*device) : nullptr;
+      const bool in_vrf = above && kind(*above) == "vrf";
+      const bool main_table = !route.table || *route.table == "main" || *route.table == "254";
+      const bool local = route.type && (*route.type == "local" || *route.type == "broadcast" ||
+                                        *route.type == "multicast" || *route.type == "anycast");
+      if ((!main_table && !in_vrf) || local || has(route.flags, "dead")) continue;
+      routes_.push_back(&route);
+      if (route.family == Family::inet6) known6_ = true;
+    }
+  }
+  const auto order = [](const Route* route) {
+    return std::tuple(route->family, route->dst ? -route->dst->length : 0, route->metric.value_or(0),
+                      route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
+                      route->gateway, route->prefsrc);
+  };
+  std::stable_sort(routes_.begin(), routes_.end(),
+                   [&](const Route* a, const Route* b) { return order(a) < order(b); });
+  for (const auto* route : routes_) {
+    if (drops(*route)) continue;
+    std::vector<const Link*> owners;
+    if (route->dev) insert_once(owners, link(*route->dev));
+    for (const auto& hop : route->nexthops)
+      if (hop.dev) insert_once(owners, link(*hop.dev));
+    if (route->prefsrc) insert_once(owners, holder(*route->prefsrc));
+    for (const auto* owner : owners) {
+      auto& own = entry(*owner);
+      own.routes.push_back(route);
+      if (!is_default(*route)) continue;
+      auto& lowest = route->family == Family::inet ? own.default4 : own.default6;
+      const auto metric = route->metric.value_or(0);
+      if (!lowest || metric < *lowest) lowest = metric;
+    }
+  }
+}
+
+void View::index_peers() {
+  peers_ = host_.peers;
+  // A number in these names another rank's host as surely as a recorded peer.
+  if (const auto at = host_.env.find("MASTER_ADDR"); at != host_.env.end())
+    if (const auto address = IpAddress::parse(at->second)) peers_.push_back(*address);
+  if (const auto at = host_.env.find("NCCL_COMM_ID"); at != host_.env.end())
+    if (const auto id = parse_comm_id(at->second)) peers_.push_back(id->address);
+  peers_.erase(std::remove_if(peers_.begin(), peers_.end(),
+                              [&](const IpAddress& peer) {
+                                return peer.is_loopback() || peer.is_unspecified() || holder(peer) != nullptr;
+                              }),
+               peers_.end());
+  std::sort(peers_.begin(), peers_.end());
+  peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
+  for (const auto& peer : peers_) peer_ways_.emplace(peer, find_way(peer));
+}
+
+const Link* View::link(std::string_view ifname) const {
+  const auto at = by_name_.find(ifname);
+  return at == by_name_.end() ? nullptr : at->second;
+}
+
+const Link* View::link(int ifindex) const {
+  const auto at = by_index_.find(ifindex);
+  return at == by_index_.end() ? nullptr : at->second;
+}
+
+std::string_view View::kind(const Link& link) const { return entry(link).kind; }
+bool View::running(const Link& link) const { return link_running(link); }
+
+bool View::loopback(const Link& link) const {
+  return link.has_flag("LOOPBACK") || link.link_type == "loopback";
+}
+
+const Link* View::master(const Link& link) const { return entry(link).master; }
+const std::vector<const Link*>& View::slaves(const Link& link) const { return entry(link).slaves; }
+const std::vector<const Route*>& View::routes_of(const Link& link) const { return entry(link).routes; }
+bool View::on_bus(const Link& link) const { return entry(link).on_bus; }
+bool View::physical_backed(const Link& link) const { return entry(link).physical; }
+
+const Link* View::lower(const Link& link) const {
+  if (link.link_netnsid) return nullptr;
+  const Link* below = nullptr;
+  if (link.lower) below = this->link(*link.lower);
+  if (!below && !link.lower && link.link_index) below = this->link(*link.link_index);
+  return below == &link ? nullptr : below;
+}
+
+bool View::lower_elsewhere(const Link& link) const {
+  return link.link_netnsid || ((link.lower || link.link_index) && !lower(link));
+}
+
+std::vector<const Link*> View::bottoms(const Link& link) const {
+  std::vector<const Link*> result;
+  std::unordered_set<const Link*> seen{&link};
+  std::vector<const Link*> open{&link};
+  while (!open.empty()) {
+    const auto* here = open.back();
+    open.pop_back();
+    bool stands = false;
+    const auto descend = [&](const Link* below) {
+      stands = true;
+      if (seen.insert(below).second) open.push_back(below);
+    };
+    const auto own_kind = kind(*here);
+    if (own_kind != "vrf")
+      for (const auto* slave : slaves(*here)) descend(slave);
+    if (!paired(own_kind))
+      if (const auto* below = lower(*here)) descend(below);
+    if (!stands) result.push_back(here);
+  }
+  if (result.empty()) result.push_back(&link);
+  std::sort(result.begin(), result.end(), [](const Link* a, const Link* b) {
+    return std::tie(a->ifindex, a->ifname) < std::tie(b->ifindex, b->ifname);
+  });
+  return result;
+}
+
+bool View::way_out(const Link& link) const {
+  const auto own_kind = kind(link);
+  const bool candidate = paired(own_kind) || own_kind == "macvlan" || own_kind == "ipvlan";
+  if (any_bus_device_ || !candidate) return false;
+  const auto* above = master(link);
+  if ((link.master && !above) || (above && kind(*above) != "vrf")) return false;
+  if (paired(own_kind) && lower(link)) return false;  // both ends are here
+  for (const auto& address : link.addr_info) {
+    if (!usable_address(address)) continue;
+    if (!routes_known(address.family())) return true;
+    for (const auto* route : routes_of(link)) {
+      if (route->family != address.family()) continue;
+      // A lone host route is how a node reaches one of its own containers.
+      const bool one_host = route->dst && route->dst->length == address.local.bits();
+      if (!one_host || route->gateway) return true;
+    }
+  }
+  return false;
+}
+
+bool View::port_of_live_switch(const Link& link) const { return live_switch_port_ && default_route(link); }
+
+bool View::find_physical(const Link& link, int depth) const {
+  if (depth > kMaxDepth || loopback(link)) return false;
+  const auto& own = entry(link);
+  if (own.on_bus) return true;
+  if (paired(own.kind)) return way_out(link);
+  if (own.kind == "openvswitch") return port_of_live_switch(link);
+  if (one_of(own.kind, kStacked)) {
+    const auto* below = lower(link);
+    return below ? find_physical(*below, depth + 1) : true;
+  }
+  if (own.kind == "vrf") return false;
+  // Bonds, teams, bridges, and masters whose kind is not known here. A bridge leads outside only by a port that runs.
+  return std::any_of(own.slaves.begin(), own.slaves.end(), [&](const Link* slave) {
+    return (own.kind != "bridge" || running(*slave)) && find_physical(*slave, depth + 1);
+  });
+}
+
+std::optional<std::int64_t> View::speed_mbps(const Link& link) const {
+  constexpr std::int64_t kUnknownSpeed = 4294967295;  // SPEED_UNKNOWN as some drivers print it
+  const auto own_kind = kind(link);
+  const bool invented = paired(own_kind) || own_kind == "bridge" || own_kind == "tun";
+  if (!invented && link.speed_mbps && *link.speed_mbps > 0 && *link.speed_mbps < kUnknownSpeed) return link.speed_mbps;
+  if (own_kind == "openvswitch") {
+    std::optional<std::int64_t> fastest;
+    for (const auto& entry : entries_)
+      if (entry.on_bus && entry.link->slave_kind == "openvswitch" && running(*entry.link) && entry.link->speed_mbps)
+        fastest = std::max(fastest.value_or(0), *entry.link->speed_mbps);
+    return fastest;
+  }
+  if (entry(link).on_bus || paired(own_kind) || (slaves(link).empty() && !lower(link))) return std::nullopt;
+  std::int64_t sum = 0, largest = 0;
+  for (const auto* bottom : bottoms(link)) {
+    if (bottom == &link || !entry(*bottom).on_bus || !running(*bottom) || !bottom->speed_mbps) continue;
+    const auto speed = *bottom->speed_mbps;
+    if (speed <= 0 || speed >= kUnknownSpeed) continue;
+    sum += speed;
+    largest = std::max(largest, speed);
+  }
+  if (sum == 0) return std::nullopt;
+  const auto mode = link.info_data.find("mode");
+  const bool one_at_a_time = mode != link.info_data.end() && mode->second == "active-backup";
+  return (own_kind == "bond" || own_kind == "team") && !one_at_a_time ? sum : largest;
+}
+
+const Link* View::holder(const IpAddress& address) const {
+  const auto at = holders_.find(address);
+  return at == holders_.end() ? nullptr : at->second;
+}
+
+std::optional<Way> View::way_to(const IpAddress& to) const {
+  const auto known = peer_ways_.find(to);
+  return known == peer_ways_.end() ? find_way(to) : known->second;
+}
+
+std::optional<Way> View::find_way(const IpAddress& to) const {
+  if (const auto* own = holder(to)) return Way{{own}, to, false, true};
+  if (!routes_known(to.family)) return connected_way(to);
+  const Route* best = nullptr;
+  Way way;
+  for (const auto* route : routes_) {
+    if (route->family != to.family) continue;
+    if (best) {
+      const auto length = [](const Route* r) { return r->dst ? r->dst->length : 0; };
+      if (length(route) != length(best) || route->metric.value_or(0) != best->metric.value_or(0)) break;
+    }
+    if (route->dst && !(route->dst->length == 0 || route->dst->contains(to))) continue;
+    if (!best) {
+      best = route;
+      way.by_default_route = is_default(*route);
+    }
+    if (drops(*route)) continue;
+    if (route->dev) insert_once(way.devices, link(*route->dev));
+    for (const auto& hop : route->nexthops)
+      if (hop.dev) insert_once(way.devices, link(*hop.dev));
+    if (!way.source) way.source = route->prefsrc;
+  }
+  return way;
+}
+
+std::optional<Way> View::connected_way(const IpAddress& to) const {
+  Way way;
+  int longest = -1;
+  for (const auto* link : links_) {
+    if (!running(*link)) continue;
+    for (const auto& address : link->addr_info) {
+      if (address.family() != to.family || address.prefixlen < longest) continue;
+      if (!Prefix{address.local, address.prefixlen}.contains(to)) continue;
+      if (address.prefixlen > longest) way.devices.clear();
+      longest = address.prefixlen;
+      insert_once(way.devices, link);
+    }
+  }
+  if (longest < 0) return std::nullopt;
+  return way;
+}
+
+std::optional<bool> View::reaches(const Link& link, const IpAddress& to) const {
+  const auto way = way_to(to);
+  if (!way) return std::nullopt;
+  if (std::find(way->devices.begin(), way->devices.end(), &link) != way->devices.end()) return true;
+  return way->source && holder(*way->source) == &link && !way->devices.empty();
+}
+
+bool View::default_route(const Link& link, std::optional<Family> family) const {
+  const auto& own = entry(link);
+  if (family) return *family == Family::inet ? own.default4.has_value() : own.default6.has_value();
+  return own.default4 || own.default6;
+}
+
+std::optional<std::uint32_t> View::default_metric(const Link& link) const {
+  const auto& own = entry(link);
+  if (own.default4 && own.default6) return std::min(*own.default4, *own.default6);
+  return own.default4 ? own.default4 : own.default6;
+}
+
+const PciDevice* View::pci(std::string_view id) const {
+  const auto at = pci_.find(id);
+  return at == pci_.end() ? nullptr : at->second;
+}
+
+}  // namespace topoguard
