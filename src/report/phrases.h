@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phrases that the log block and the doctor share.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "topoguard/decision.h"
+#include "topoguard/policy.h"
+
+namespace topoguard {
+
+/// "the net plugin", "LD_PRELOAD", ...
+std::string front_end_phrase(std::string_view front_end);
+/// "observe (from the environment)", "enforce (default)"
+std::string mode_phrase(const Policy& policy);
+/// "IB over mlx5_0:1, mlx5_1:1; bootstrap on eth0 (10.0.0.11)"; of long device lists what fits in limit bytes, then
+/// "and 5 more".
+std::string transport_phrase(const Decision& decision, std::size_t limit);
+/// "eth0 (10.0.0.11)"
+std::string interface_phrase(const SocketChoice& socket, const std::string& ifname);
+/// "mlx5_0:1"
+std::string hca_phrase(const HcaChoice& hca);
+
+}  // namespace topoguard
