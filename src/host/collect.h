@@ -10,11 +10,13 @@
 // Thread-safety: re-entrant; several threads may collect at the same time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "src/host/sources.h"
+#include "host/sources.h"
 #include "topoguard/address.h"
 #include "topoguard/snapshot.h"
 
