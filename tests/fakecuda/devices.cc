@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices.h"
 
+#include <strings.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
-#include <strings.h>
 
 namespace fakecuda {
 namespace {
@@ -71,7 +72,8 @@ const Devices& devices() {
     try {
       return new Devices(read_environment());
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "fakecuda: a FAKECUDA_* variable or CUDA_VISIBLE_DEVICES cannot be read: %s\n", error.what());
+      std::fprintf(stderr, "fakecuda: a FAKECUDA_* variable or CUDA_VISIBLE_DEVICES cannot be read: %s\n",
+                   error.what());
       std::abort();
     }
   }();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPUs that the fake CUDA runtime and the fake NVML pretend to have. Both read the same environment, once per process:
+// The GPUs that the fake CUDA runtime and the fake NVML pretend to have. Both read the same environment, once per
+// process:
 //
 //   FAKECUDA_BUSIDS        comma list of PCI addresses, one GPU each        (default 0000:a0:00.0)
 //   FAKECUDA_COMPUTE       compute capability MAJOR.MINOR of all of them    (default 9.0)
@@ -9,7 +10,8 @@
 //   FAKECUDA_GDR           1: GPUDirect RDMA supported                      (default 1)
 //   CUDA_VISIBLE_DEVICES   as CUDA has it: indices into the list; the runtime sees only those, NVML sees all
 //
-// A value that cannot be read ends the process with a message: a rig that runs with other devices than asked proves nothing.
+// A value that cannot be read ends the process with a message: a rig that runs with other devices than asked proves
+// nothing.
 #pragma once
 
 #include <cstddef>

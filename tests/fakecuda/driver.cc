@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver functions that NCCL looks up by name. The cuMem* and cuMulticast* families are missing on purpose: NCCL then
-// keeps its virtual memory management and NVLink SHARP off.
+// The driver functions that NCCL looks up by name. The cuMem* and cuMulticast* families are missing on purpose: NCCL
+// then keeps its virtual memory management and NVLink SHARP off.
 #include <cstring>
 
 #include "devices.h"
@@ -57,14 +57,9 @@ int fake_cuLaunchKernelEx(const void*, void*, void**, void**) { return kSuccess;
 
 const std::vector<Fake>& driver_fakes() {
   static const auto* const fakes = new std::vector<Fake>{
-      FAKECUDA_ENTRY(cuCtxGetCurrent),
-      FAKECUDA_ENTRY(cuCtxGetDevice),
-      FAKECUDA_ENTRY(cuDeviceGet),
-      FAKECUDA_ENTRY(cuDeviceGetAttribute),
-      FAKECUDA_ENTRY(cuDeviceGetUuid),
-      FAKECUDA_ENTRY(cuGetErrorString),
-      FAKECUDA_ENTRY(cuGetErrorName),
-      FAKECUDA_ENTRY(cuLaunchKernelEx),
+      FAKECUDA_ENTRY(cuCtxGetCurrent),      FAKECUDA_ENTRY(cuCtxGetDevice),   FAKECUDA_ENTRY(cuDeviceGet),
+      FAKECUDA_ENTRY(cuDeviceGetAttribute), FAKECUDA_ENTRY(cuDeviceGetUuid),  FAKECUDA_ENTRY(cuGetErrorString),
+      FAKECUDA_ENTRY(cuGetErrorName),       FAKECUDA_ENTRY(cuLaunchKernelEx),
   };
   return *fakes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fakes: our implementations of documented functions of the CUDA runtime and driver APIs (CUDA 12 and 13 manuals). Device memory is host
-// memory, copies happen at once, streams and events are always complete, kernels do nothing.
+// The fakes: our implementations of documented functions of the CUDA runtime and driver APIs (CUDA 12 and 13 manuals).
+// Device memory is host memory, copies happen at once, streams and events are always complete, kernels do nothing.
 //
 // Every fake is called fake_NAME, so that no patched function can jump to itself through symbol interposition.
 #pragma once
@@ -16,7 +16,8 @@ struct Fake {
   void* function;
 };
 
-#define FAKECUDA_ENTRY(name) ::fakecuda::Fake { #name, reinterpret_cast<void*>(&fake_##name) }
+#define FAKECUDA_ENTRY(name) \
+  ::fakecuda::Fake { #name, reinterpret_cast < void*>(&fake_##name) }
 
 const std::vector<Fake>& device_fakes();  // devices, versions, attributes, kernels
 const std::vector<Fake>& memory_fakes();  // allocation, copies, pools

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "install.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <unistd.h>
 
 #include "functions.h"
 #include "module.h"
@@ -24,10 +25,9 @@ void* find_fake(const char* name) {
 
 namespace {
 
-// cudaCreateChannelDesc returns a structure (the caller passes a hidden pointer) and touches no device: its own code is right.
-bool is_redirected(const Function& function) {
-  return function.size >= 16 && function.name != "cudaCreateChannelDesc";
-}
+// cudaCreateChannelDesc returns a structure (the caller passes a hidden pointer) and touches no device: its own code is
+// right.
+bool is_redirected(const Function& function) { return function.size >= 16 && function.name != "cudaCreateChannelDesc"; }
 
 bool redirect(const Module& module) {
   for (const Function& function : module.functions) {
@@ -48,7 +48,8 @@ bool redirect(const Module& module) {
   if (file == nullptr) return;
   for (const auto& [name, calls] : call_counts()) {
     if (calls > 0) {
-      std::fprintf(file, "%d %s %llu\n", static_cast<int>(getpid()), name.c_str(), static_cast<unsigned long long>(calls));
+      std::fprintf(file, "%d %s %llu\n", static_cast<int>(getpid()), name.c_str(),
+                   static_cast<unsigned long long>(calls));
     }
   }
   std::fclose(file);

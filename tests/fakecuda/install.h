@@ -14,10 +14,12 @@ extern "C" {
 #endif
 
 // Redirects every loaded object that carries a CUDA runtime and is not redirected yet. Returns how many objects are
-// redirected now, -1 when memory protection refused. Call it after each dlopen of libnccl and before its first use; thread-safe.
+// redirected now, -1 when memory protection refused. Call it after each dlopen of libnccl and before its first use;
+// thread-safe.
 int fakecuda_install(void);
 
-// The fake of a documented runtime function ("cudaMalloc"), or a null pointer: for programs that need memory or streams.
+// The fake of a documented runtime function ("cudaMalloc"), or a null pointer: for programs that need memory or
+// streams.
 void* fakecuda_function(const char* name);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module.h"
 
+#include <link.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <link.h>
 
 #include "elf_symbols.h"
 
@@ -48,8 +49,9 @@ std::vector<Module> find_cuda_modules() {
     read_functions(module, module.path);
     if (!has_runtime(module)) read_functions_of_twin(module);
   }
-  modules.erase(std::remove_if(modules.begin(), modules.end(), [](const Module& module) { return !has_runtime(module); }),
-                modules.end());
+  modules.erase(
+      std::remove_if(modules.begin(), modules.end(), [](const Module& module) { return !has_runtime(module); }),
+      modules.end());
   return modules;
 }
 

@@ -40,20 +40,34 @@ int fake_cudaRuntimeGetVersion(int* version) { return fake_cudaDriverGetVersion(
 int fake_cudaDeviceGetAttribute(int* value, int attribute, int device) {
   if (!is_device(device)) return kInvalidDevice;
   switch (attribute) {
-    case 10: *value = 32; break;                              // WarpSize
-    case 16: *value = 132; break;                             // MultiProcessorCount
-    case 75: *value = devices().compute_major; break;         // ComputeCapabilityMajor
-    case 76: *value = devices().compute_minor; break;         // ComputeCapabilityMinor
-    case 97: *value = 232448; break;                          // MaxSharedMemoryPerBlockOptin
-    case 116: *value = devices().gpu_direct_rdma ? 1 : 0; break;  // GPUDirectRDMASupported
-    default: *value = 0;
+    case 10:
+      *value = 32;
+      break;  // WarpSize
+    case 16:
+      *value = 132;
+      break;  // MultiProcessorCount
+    case 75:
+      *value = devices().compute_major;
+      break;  // ComputeCapabilityMajor
+    case 76:
+      *value = devices().compute_minor;
+      break;  // ComputeCapabilityMinor
+    case 97:
+      *value = 232448;
+      break;  // MaxSharedMemoryPerBlockOptin
+    case 116:
+      *value = devices().gpu_direct_rdma ? 1 : 0;
+      break;  // GPUDirectRDMASupported
+    default:
+      *value = 0;
   }
   return kSuccess;
 }
 
 int fake_cudaDeviceGetPCIBusId(char* text, int length, int device) {
   if (!is_device(device)) return kInvalidDevice;
-  const std::string& id = devices().bus_ids[static_cast<std::size_t>(devices().visible[static_cast<std::size_t>(device)])];
+  const std::string& id =
+      devices().bus_ids[static_cast<std::size_t>(devices().visible[static_cast<std::size_t>(device)])];
   if (length <= static_cast<int>(id.size())) return kInvalidValue;
   std::memcpy(text, id.c_str(), id.size() + 1);
   return kSuccess;
@@ -70,9 +84,10 @@ int fake_cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return kInvalidDevice;
 }
 
-// cudaDeviceProp begins alike in CUDA 11, 12 and 13: name[256], uuid, luid, luidDeviceNodeMask, totalGlobalMem at 288. Its
-// size differs: 712 bytes in CUDA 11, which is also the unsuffixed function's in CUDA 12; 1032 behind _v2 in CUDA 12; 1008 in
-// CUDA 13, unsuffixed again. The smallest that a function can mean is cleared, so nobody's stack is written over.
+// cudaDeviceProp begins alike in CUDA 11, 12 and 13: name[256], uuid, luid, luidDeviceNodeMask, totalGlobalMem at 288.
+// Its size differs: 712 bytes in CUDA 11, which is also the unsuffixed function's in CUDA 12; 1032 behind _v2 in CUDA
+// 12; 1008 in CUDA 13, unsuffixed again. The smallest that a function can mean is cleared, so nobody's stack is written
+// over.
 struct PropertiesHead {
   char name[256];
   char uuid[16];
@@ -136,7 +151,8 @@ int fake_cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned l
   return entry_point(symbol, function, status);
 }
 
-int fake_cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long, int* status) {
+int fake_cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
+                                          int* status) {
   return entry_point(symbol, function, status);
 }
 

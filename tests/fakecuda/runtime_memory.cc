@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <sys/mman.h>
 
 #include "functions.h"
 
@@ -56,7 +57,9 @@ int release(void* pointer) {
 int fake_cudaMalloc(void** pointer, std::size_t size) { return allocate(pointer, size, current_device()); }
 int fake_cudaFree(void* pointer) { return release(pointer); }
 int fake_cudaMallocAsync(void** pointer, std::size_t size, void*) { return fake_cudaMalloc(pointer, size); }
-int fake_cudaMallocFromPoolAsync(void** pointer, std::size_t size, void*, void*) { return fake_cudaMalloc(pointer, size); }
+int fake_cudaMallocFromPoolAsync(void** pointer, std::size_t size, void*, void*) {
+  return fake_cudaMalloc(pointer, size);
+}
 int fake_cudaFreeAsync(void* pointer, void*) { return release(pointer); }
 int fake_cudaHostAlloc(void** pointer, std::size_t size, unsigned) { return allocate(pointer, size, -1); }
 int fake_cudaMallocHost(void** pointer, std::size_t size) { return allocate(pointer, size, -1); }
@@ -86,7 +89,8 @@ int fake_cudaMemset(void* to, int value, std::size_t size) {
 
 int fake_cudaMemsetAsync(void* to, int value, std::size_t size, void*) { return fake_cudaMemset(to, value, size); }
 
-// struct cudaPointerAttributes: int type (0 unregistered, 1 host, 2 device), int device, two pointers, then reserved words.
+// struct cudaPointerAttributes: int type (0 unregistered, 1 host, 2 device), int device, two pointers, then reserved
+// words.
 struct PointerAttributes {
   int type;
   int device;
@@ -104,7 +108,8 @@ int fake_cudaPointerGetAttributes(void* attributes, const void* pointer) {
     auto holder = std::prev(next);
     if (address < holder->first + holder->second.size) {
       bool on_device = holder->second.device >= 0;
-      answer = {on_device ? 2 : 1, on_device ? holder->second.device : 0, const_cast<void*>(pointer), const_cast<void*>(pointer)};
+      answer = {on_device ? 2 : 1, on_device ? holder->second.device : 0, const_cast<void*>(pointer),
+                const_cast<void*>(pointer)};
     }
   }
   std::memcpy(attributes, &answer, sizeof answer);

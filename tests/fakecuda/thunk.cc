@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thunk.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
 #if !defined(__x86_64__)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicators.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
+
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -29,7 +30,8 @@ void check(const char* call, Result result) {
   if (result != 0) throw std::runtime_error(std::string(call) + " returned " + std::to_string(result));
 }
 
-// The first 8 bytes of an id are a magic number; then rank 0's socket address as bootstrap listens on it (NCCL 2.18 to 2.30).
+// The first 8 bytes of an id are a magic number; then rank 0's socket address as bootstrap listens on it (NCCL 2.18
+// to 2.30).
 std::string announced_address(const UniqueId& id) {
   char text[INET6_ADDRSTRLEN] = "";
   sa_family_t family = 0;
@@ -139,7 +141,8 @@ nlohmann::json Communicators::end(bool abort, bool all) {
     if (open_.empty()) throw std::runtime_error("no communicator is open");
     Communicator* comm = open_.back();
     open_.pop_back();
-    check(abort ? "ncclCommAbort" : "ncclCommDestroy", abort ? library_.api().abort(comm) : library_.api().destroy(comm));
+    check(abort ? "ncclCommAbort" : "ncclCommDestroy",
+          abort ? library_.api().abort(comm) : library_.api().destroy(comm));
     ++ended;
   } while (all && !open_.empty());
   return {{"ended", ended}};

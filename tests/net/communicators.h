@@ -22,8 +22,9 @@ class Communicators {
  public:
   Communicators(NcclLibrary& library, Exchange exchange, Place place);
 
-  // Runs one step, "NAME" or "NAME:ARGUMENT"; the names are in steps() with one line on each. Returns what the step has to
-  // report besides; throws std::runtime_error with NCCL's result where it failed, std::invalid_argument for an unknown step.
+  // Runs one step, "NAME" or "NAME:ARGUMENT"; the names are in steps() with one line on each. Returns what the step has
+  // to report besides; throws std::runtime_error with NCCL's result where it failed, std::invalid_argument for an
+  // unknown step.
   nlohmann::json run(const std::string& step);
 
   static std::string help();

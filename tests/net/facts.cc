@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.h"
 
+#include <link.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <link.h>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace rig {

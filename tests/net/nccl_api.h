@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few NCCL API declarations that the test programs call, as documented in NCCL's user guide; the functions themselves come
-// from the libnccl that was opened, by dlsym.
+// The few NCCL API declarations that the test programs call, as documented in NCCL's user guide; the functions
+// themselves come from the libnccl that was opened, by dlsym.
 #pragma once
 
 #include <climits>
@@ -9,14 +9,15 @@
 
 namespace rig {
 
-using Result = int;  // ncclResult_t; 0 is success
+using Result = int;   // ncclResult_t; 0 is success
 struct Communicator;  // opaque
 
 struct UniqueId {
   char bytes[128];
 };
 
-// ncclConfig_t as NCCL 2.18 has it. Every later release reads as much as `size` says and takes its defaults for the rest.
+// ncclConfig_t as NCCL 2.18 has it. Every later release reads as much as `size` says and takes its defaults for the
+// rest.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl_library.h"
 
-#include <algorithm>
 #include <dlfcn.h>
 #include <link.h>
-#include <stdexcept>
 #include <sys/mman.h>
+
+#include <algorithm>
+#include <stdexcept>
 
 #include "elf_symbols.h"
 #include "install.h"
@@ -51,7 +52,8 @@ NcclLibrary::NcclLibrary(std::string path) : path_(std::move(path)) { open(); }
 void NcclLibrary::open() {
   handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) throw std::runtime_error(dlerror());
-  if (fakecuda_install() < 1) throw std::runtime_error(path_ + ": the CUDA runtime in it cannot be redirected (stripped?)");
+  if (fakecuda_install() < 1)
+    throw std::runtime_error(path_ + ": the CUDA runtime in it cannot be redirected (stripped?)");
   link_map* map = nullptr;
   if (dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0) throw std::runtime_error(dlerror());
   base_ = map->l_addr;

@@ -4,8 +4,8 @@
 //
 //   rank --libnccl libnccl.so.2 --rank 0 --ranks 2 --exchange FOLDER --report FILE init facts destroy init destroy
 //
-// Each step adds a line of JSON to the report: {"step", "ok", "error", "value"}. Standard output stays NCCL's own; the program
-// itself writes only to stderr. Exit: 0 all steps succeeded, 1 one failed (the rest is not run), 2 usage.
+// Each step adds a line of JSON to the report: {"step", "ok", "error", "value"}. Standard output stays NCCL's own; the
+// program itself writes only to stderr. Exit: 0 all steps succeeded, 1 one failed (the rest is not run), 2 usage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -28,7 +28,8 @@ int run(const Options& options) {
   rig::Communicators communicators(library, rig::Exchange(options.exchange), options.place);
   report << nlohmann::json{{"step", "open"},
                            {"ok", true},
-                           {"value", {{"version", library.version()}, {"base", library.base()}, {"path", library.path()}}}}
+                           {"value",
+                            {{"version", library.version()}, {"base", library.base()}, {"path", library.path()}}}}
          << std::endl;
   for (const std::string& step : options.steps) {
     try {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "caller.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 
 namespace fakecuda {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libnvidia-ml.so.1 for the rig: as much of the NVML API as NCCL asks for, over the devices of devices.h. No NVLink, no fabric, no
-// confidential computing. FAKECUDA_NVML_FORBID=TEXT ends the process when a caller's file name contains TEXT: NCCL may use
-// NVML, topoguard may not.
+// libnvidia-ml.so.1 for the rig: as much of the NVML API as NCCL asks for, over the devices of devices.h. No NVLink, no
+// fabric, no confidential computing. FAKECUDA_NVML_FORBID=TEXT ends the process when the name of a caller's file
+// (without its folder) contains TEXT: NCCL may use NVML, topoguard may not.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,9 +21,10 @@ constexpr int kNotFound = 6;
 
 void check_caller(const char* function, void* address) {
   static const char* const forbidden = std::getenv("FAKECUDA_NVML_FORBID");
-  if (forbidden != nullptr && std::strstr(fakecuda::object_of(address), forbidden) != nullptr) {
-    fakecuda::forbid(function, address);
-  }
+  if (forbidden == nullptr) return;
+  const char* path = fakecuda::object_of(address);
+  const char* slash = std::strrchr(path, '/');
+  if (std::strstr(slash == nullptr ? path : slash, forbidden) != nullptr) fakecuda::forbid(function, address);
 }
 
 // A handle is the device's index plus one: never null.
@@ -35,11 +36,11 @@ int count() { return static_cast<int>(fakecuda::devices().bus_ids.size()); }
 
 #define NVML(name) extern "C" __attribute__((visibility("default"))) int name
 #define CHECK_CALLER() check_caller(__func__, __builtin_return_address(0))
-#define NOT_SUPPORTED(name)                                                                   \
-  NVML(name)(...);                                                                            \
-  extern "C" int name(...) {                                                                  \
-    CHECK_CALLER();                                                                           \
-    return kNotSupported;                                                                     \
+#define NOT_SUPPORTED(name)  \
+  NVML(name)(...);           \
+  extern "C" int name(...) { \
+    CHECK_CALLER();          \
+    return kNotSupported;    \
   }
 
 NVML(nvmlInit_v2)() {
@@ -98,7 +99,8 @@ NVML(nvmlDeviceGetP2PStatus)(void*, void*, int, int* status) {
   return kSuccess;
 }
 
-// nvmlPciInfo_t grew at its end over the years: busIdLegacy[16], domain, bus, device, pciDeviceId, pciSubSystemId are common to all.
+// nvmlPciInfo_t grew at its end over the years: busIdLegacy[16], domain, bus, device, pciDeviceId, pciSubSystemId are
+// common to all.
 NVML(nvmlDeviceGetPciInfo_v3)(void* handle, void* info) {
   CHECK_CALLER();
   struct {

@@ -4,8 +4,8 @@
 // use the fake NVML instead, which forbids by caller (FAKECUDA_NVML_FORBID), because NCCL itself needs one.
 #include "../caller.h"
 
-#define FORBIDDEN(name)                                                               \
-  extern "C" __attribute__((visibility("default"))) int name(...);                    \
+#define FORBIDDEN(name)                                            \
+  extern "C" __attribute__((visibility("default"))) int name(...); \
   extern "C" int name(...) { fakecuda::forbid(#name, __builtin_return_address(0)); }
 
 FORBIDDEN(nvmlInit)
