@@ -53,11 +53,14 @@ UserEnvironment user_environment(std::map<std::string, std::string> all) {
   UserEnvironment user;
   const auto applied = all.find(kApplied);
   if (applied != all.end()) {
-    const auto fields = split(applied->second, ':');
-    if (fields.size() >= 2) {
-      user.published_on = fields[0];
-      const auto names = split(fields[1], ',');
-      const auto digests = fields.size() > 2 ? split(fields[2], ',') : std::vector<std::string>();
+    const std::string value = applied->second;
+    all.erase(applied);
+    const auto colon = value.rfind(':');
+    if (colon != std::string::npos) {
+      const auto identity = split(std::string_view(value).substr(0, colon), '+');
+      const auto names = split(std::string_view(value).substr(colon + 1), ',');
+      const auto digests = identity.size() > 2 ? split(identity[2], '.') : std::vector<std::string>();
+      user.published_on = identity.size() > 1 ? identity[0] + '+' + identity[1] : value.substr(0, colon);
       for (std::size_t i = 0; i < names.size(); ++i) {
         const auto variable = all.find(names[i]);
         // Only NCCL's own variables are ever published; anything else in the list is somebody's mistake.
@@ -67,20 +70,36 @@ UserEnvironment user_environment(std::map<std::string, std::string> all) {
         all.erase(variable);
       }
     }
-    all.erase(kApplied);
   }
   std::sort(user.ours.begin(), user.ours.end());
   user.variables = std::move(all);
   return user;
 }
 
+std::vector<std::string> user_entries(const std::vector<std::string>& entries, UserEnvironment* result) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : entries) {
+    const auto equals = entry.find('=');
+    // The first of two equal names is what getenv() finds.
+    if (equals != std::string::npos) all.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  UserEnvironment user = user_environment(std::move(all));
+  std::vector<std::string> kept;
+  for (const auto& entry : entries) {
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos || user.variables.count(entry.substr(0, equals)) > 0) kept.push_back(entry);
+  }
+  if (result != nullptr) *result = std::move(user);
+  return kept;
+}
+
 std::string applied_value(std::string_view identity, const std::map<std::string, std::string>& published) {
   std::string names, digests;
   for (const auto& [name, value] : published) {
     names += (names.empty() ? "" : ",") + name;
-    digests += (digests.empty() ? "" : ",") + digest(value);
+    digests += (digests.empty() ? "" : ".") + digest(value);
   }
-  return std::string(identity) + ':' + names + ':' + digests;
+  return std::string(identity) + '+' + digests + ':' + names;
 }
 
 }  // namespace topoguard

@@ -3,7 +3,7 @@
 // baked into images. TOPOGUARD_APPLIED says which variables are ours, so that they are computed anew everywhere and
 // never taken for the user's:
 //
-//   TOPOGUARD_APPLIED=<boot id>+<network namespace>:<NAME>,<NAME>:<digest>,<digest>
+//   TOPOGUARD_APPLIED=<boot id>+<network namespace>+<digest>.<digest>:<NAME>,<NAME>
 //
 // A listed variable counts as ours on every host; where digests are there, only while its value is still the one that
 // was published: a script that sets it afterwards speaks for the user.
@@ -31,9 +31,14 @@ struct UserEnvironment {
   std::string published_on;                      ///< identity of that host; "" where nothing was inherited
 };
 
+/// Splits an environment. Names occur once in it, as in every environment that a shell or setenv(3) made.
 UserEnvironment user_environment(std::map<std::string, std::string> all);
 
-/// The value for TOPOGUARD_APPLIED.
+/// The same for "NAME=VALUE" entries, whose order is kept; entries without '=' stay. `result` receives the split, may
+/// be null.
+std::vector<std::string> user_entries(const std::vector<std::string>& entries, UserEnvironment* result = nullptr);
+
+/// The value for TOPOGUARD_APPLIED. `identity` is host_identity()'s.
 std::string applied_value(std::string_view identity, const std::map<std::string, std::string>& published);
 
 }  // namespace topoguard

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/voice.h"
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "affinity/ranks.h"
+#include "core/guard.h"
+#include "core/process_env.h"
+
+namespace topoguard {
+namespace {
+
+// NCCL cuts a log line at 1,024 bytes, with its own prefix in it; leave room for that.
+constexpr std::size_t kLongestLine = 900;
+
+// NCCL_DEBUG as ncclDebugInit reads it (src/debug.cc): names in any case, anything else is silence.
+bool nccl_shows_warnings() {
+  const auto level = live_variable("NCCL_DEBUG");
+  if (!level) return false;
+  for (const char* name : {"WARN", "INFO", "ABORT", "TRACE"})
+    if (strcasecmp(level->c_str(), name) == 0) return true;
+  return false;
+}
+
+bool speaks_for_host() {
+  const auto rank = local_rank([](std::string_view name) { return live_variable(name); });
+  return !rank || rank->rank == 0;
+}
+
+bool first_time(std::string_view code) {
+  // Never destroyed: a communicator may be torn down after static destructors ran.
+  static auto* mutex = new std::mutex;
+  static auto* said = new std::set<std::string, std::less<>>;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  return said->emplace(code).second;
+}
+
+// One write: lines of several ranks on one terminal stay whole.
+void to_stderr(std::string_view prefix, std::string_view line) {
+  const int saved = errno;
+  std::string text(prefix);
+  text.append(line).push_back('\n');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t wrote = write(STDERR_FILENO, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    done += static_cast<std::size_t>(wrote);
+  }
+  errno = saved;
+}
+
+void to_nccl(const Voice& voice, tgnccl_log_level_t level, std::string_view line) {
+  while (!line.empty()) {
+    auto length = line.size();
+    if (length > kLongestLine) {
+      length = line.rfind(' ', kLongestLine);
+      if (length == std::string_view::npos || length == 0) length = kLongestLine;
+    }
+    const std::string part(line.substr(0, length));
+    voice.logger(level, TGNCCL_LOG_INIT | TGNCCL_LOG_NET, "topoguard", 0, "%s", part.c_str());
+    line.remove_prefix(length);
+  }
+}
+
+}  // namespace
+
+void say(const Voice& voice, std::string_view line) noexcept {
+  if (voice.silent || voice.logger == nullptr) return;
+  guarded(false, [&] {
+    to_nccl(voice, tgnccl_log_info, line);
+    return true;
+  });
+}
+
+void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
+  if (voice.silent) return;
+  guarded(false, [&] {
+    if (!first_time(code)) return true;
+    const std::string text =
+        "topoguard " + std::string(severity_name(severity)) + " [" + std::string(code) + "]: " + std::string(line);
+    if (!speaks_for_host()) {
+      if (voice.logger != nullptr) to_nccl(voice, tgnccl_log_info, text);
+    } else if (voice.logger != nullptr && nccl_shows_warnings()) {
+      to_nccl(voice, tgnccl_log_warn, text);
+    } else {
+      to_stderr("", text);
+    }
+    return true;
+  });
+}
+
+}  // namespace topoguard

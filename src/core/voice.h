@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speaks so that it is heard. Information goes through NCCL's logger. Warnings and errors go through it too where its
+// level (NCCL_DEBUG) shows them, else to stderr, once per code, from local rank 0. Never to stdout.
+//
+// Thread-safety: all functions may be called from any thread. Nothing is kept of a Voice: its logger may live in a
+// library that is closed later.
+#pragma once
+
+#include <string_view>
+
+#include "nccl/common.h"
+#include "topoguard/decision.h"
+
+namespace topoguard {
+
+struct Voice {
+  tgnccl_logger_t logger = nullptr;  ///< NCCL's; null where NCCL has not called yet
+  bool silent = false;               ///< TOPOGUARD_LOG=off
+};
+
+/// One line without its end of line.
+void say(const Voice& voice, std::string_view line) noexcept;
+
+/// Once per process for each `code` (a finding's code and device): said again, it is dropped.
+void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept;
+
+}  // namespace topoguard

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wrap/base_choice.h"
+
+#include <strings.h>
+
+#include "core/process_env.h"
+#include "stock/foreign_plugin.h"
+#include "stock/release.h"
+
+namespace topoguard {
+namespace {
+
+constexpr std::string_view kDefaultPlugin = "libnccl-net.so";
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool same_word(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// NCCL looks for libnccl-net.so only where NCCL_NET_PLUGIN names nothing; naming topoguard is what hid it.
+bool only_we_are_named() {
+  const auto value = live_variable("NCCL_NET_PLUGIN");
+  std::string_view list = value ? std::string_view(*value) : std::string_view();
+  while (!list.empty()) {
+    const auto end = std::min(list.find(','), list.size());
+    if (end > 0 && list.substr(0, end).find("topoguard") == std::string_view::npos &&
+        file_name(list.substr(0, end)) != kDefaultPlugin)
+      return false;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return true;
+}
+
+// With NCCL_NET=IB or Socket NCCL alone would use no external plugin.
+bool nccl_net_names_stock() {
+  const auto net = live_variable("NCCL_NET");
+  return net && (same_word(*net, "IB") || same_word(*net, "Socket"));
+}
+
+// Names to try, in order. Empty: nothing but NCCL's own.
+std::vector<std::string> foreign_names(const Session& session) {
+  const std::string& base = session.policy.base;
+  if (base == "stock" || (base == "auto" && (!only_we_are_named() || nccl_net_names_stock()))) return {};
+  std::vector<std::string> names;
+  if (base == "auto") {
+    for (const auto& plugin : known(session.host.plugins))
+      if (plugin.kind == "net" && file_name(plugin.path) == kDefaultPlugin) names.push_back(plugin.path);
+  } else if (base.find('/') != std::string::npos) {
+    names.push_back(base);
+  } else {
+    // As NCCL_NET_PLUGIN does it, but never the name that is our own SONAME.
+    names.push_back("libnccl-net-" + base + ".so");
+    if (base != kDefaultPlugin) names.push_back(base);
+  }
+  return names;
+}
+
+struct ForeignSearch {
+  std::vector<Base> bases;
+  std::string lost;  ///< a plugin that NCCL alone would use and that cannot be wrapped: which and why
+};
+
+ForeignSearch find_foreign(const Session& session, int api) {
+  ForeignSearch search;
+  for (const auto& name : foreign_names(session)) {
+    const ForeignPlugin plugin = open_foreign(name, api);
+    if (plugin.ours) continue;
+    if (plugin.net != nullptr) {
+      search.bases.push_back({BaseKind::foreign, plugin.net, plugin.collnet, nullptr, plugin.path});
+      search.lost.clear();
+      return search;
+    }
+    if (search.lost.empty()) search.lost = plugin.path + ": " + plugin.problem;
+    // The first one that loads is the one that NCCL would take.
+    if (!plugin.versions.empty()) return search;
+  }
+  return search;
+}
+
+void add_stock(const StockTables& tables, bool with_ib, std::vector<Base>& bases) {
+  if (with_ib && tables.ib != nullptr)
+    bases.push_back({BaseKind::ib, tables.ib, nullptr, tables.gin_ib_proxy, "NCCL's own IB transport"});
+  if (tables.socket != nullptr)
+    bases.push_back({BaseKind::socket, tables.socket, nullptr, nullptr, "NCCL's own Socket transport"});
+}
+
+}  // namespace
+
+bool nccl_net_names_us() {
+  const auto net = live_variable("NCCL_NET");
+  return net && same_word(*net, "topoguard");
+}
+
+BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api, tgnccl_logger_t logger) {
+  BaseChoice choice;
+  choice.remedy = "nothing, where that is fine; a topoguard release that knows this NCCL wraps them";
+  const bool pass_through = nccl_net_names_us();
+
+  ForeignSearch foreign = find_foreign(session, api);
+  choice.bases = std::move(foreign.bases);
+  if (!foreign.lost.empty() && choice.bases.empty()) {
+    complain(session.voice(logger), Severity::warning, "base-plugin-lost",
+             "NCCL alone would use the plugin " + foreign.lost + "; topoguard cannot wrap it for NCCL " +
+                 (nccl.release.empty() ? "here" : nccl.release) +
+                 ", so NCCL's own transports are used instead. Remedy: leave NCCL_NET_PLUGIN unset to use that plugin "
+                 "(topoguard exec or the env plugin still steer), or set TOPOGUARD_BASE=stock if this is meant");
+    choice.declined = "the plugin that NCCL alone would use cannot be wrapped";
+    if (!pass_through) return choice;
+  }
+  if (!choice.bases.empty() && !pass_through) return choice;
+
+  // Off, undecided and observing change nothing at all: NCCL tries its own transports by itself, unless it may not.
+  const char* idle = session.off                            ? "topoguard is off"
+                     : !session.decided                     ? "topoguard failed and changes nothing"
+                     : session.policy.mode == Mode::observe ? "mode observe changes nothing"
+                                                            : nullptr;
+  if (idle != nullptr && !pass_through) {
+    choice.declined = idle;
+    return choice;
+  }
+  if (idle == nullptr && !pass_through && session.decision.transport == Transport::none) {
+    choice.declined = "no transport can be used on this host";
+    return choice;
+  }
+  const StockTables tables = find_stock_tables(nccl, api);
+  choice.how = tables.how;
+  if (tables.socket == nullptr) {
+    choice.declined =
+        (choice.declined.empty() ? "" : choice.declined + "; ") + nccl.object.path + ": " + tables.problem;
+    choice.surprising = idle == nullptr;
+    return choice;
+  }
+  const bool with_ib = idle != nullptr || session.decision.transport != Transport::socket;
+  add_stock(tables, with_ib, choice.bases);
+  // GIN comes out of the net plugin's library in these releases only; elsewhere NCCL finds its own.
+  if (!takes_gin_v11(nccl.version_code))
+    for (auto& base : choice.bases) base.gin = nullptr;
+  return choice;
+}
+
+}  // namespace topoguard

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wrap/net_core.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "core/announce.h"
+#include "stock/release.h"
+#include "stock/table_shape.h"
+
+namespace topoguard {
+namespace {
+
+constexpr std::size_t kPropertiesRoom = 512;
+
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+// A merged NIC is named "mlx5_0+mlx5_1" (2.20 to 2.23, and made from parts later); "_dma" is the data-direct twin of
+// the device before it (2.27 and later).
+void add_parts(std::string_view name, std::set<std::string>& names) {
+  while (!name.empty()) {
+    const auto end = std::min(name.find('+'), name.size());
+    auto part = name.substr(0, end);
+    if (part.size() > 4 && part.substr(part.size() - 4) == "_dma") part.remove_suffix(4);
+    names.emplace(part);
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+}
+
+std::set<std::string> wanted_devices(const Decision& decision, BaseKind kind) {
+  std::set<std::string> names;
+  if (kind == BaseKind::ib)
+    for (const auto& hca : decision.hcas) names.insert(hca.name);
+  else
+    names.insert(decision.socket.ifnames.begin(), decision.socket.ifnames.end());
+  return names;
+}
+
+}  // namespace
+
+tgnccl_result_t refuse_connection() { return tgnccl_system_error; }
+
+bool NetCore::live() const {
+  // Before v11 there is no finalize(): what was bound once stays in use as long as its NCCL is mapped.
+  return bound_ && still_loaded(bound_->object) && (api_ < 11 || contexts_.size() > 0);
+}
+
+tgnccl_result_t NetCore::decline(const NcclObject* nccl) const {
+  // A table older than v11 is called through a shim whose finalize slot is still NULL after a failed init(), and these
+  // releases call it. Success without devices disables us just as well.
+  const int code = nccl != nullptr ? nccl->version_code : 0;
+  if (api_ < 11 && finalizes_after_failed_init(code)) return tgnccl_success;
+  return tgnccl_internal_error;
+}
+
+tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, void** context) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (context != nullptr) *context = nullptr;
+  const auto nccl = nccl_object_of(reinterpret_cast<const void*>(logger));
+  Caller caller;
+  caller.logger = logger;
+  caller.nccl = nccl ? &*nccl : nullptr;
+  const Session& session = enter(caller);
+  const Voice voice = session.voice(logger);
+  if (!nccl) {
+    complain(voice, Severity::warning, "nccl-not-found",
+             "the caller of the net plugin is in no loaded library, so its transports cannot be wrapped: NCCL goes on "
+             "with its own transports");
+    return decline(nullptr);
+  }
+  if (live()) {
+    if (same_object(bound_->object, nccl->object)) return join(session, logger, hooks, context);
+    complain(voice, Severity::warning, "second-nccl",
+             "a second NCCL in this process (" + nccl->object.path + ") asks for the net plugin while " +
+                 bound_->object.path +
+                 " uses it: the second one goes on with its own transports. Remedy: load one NCCL per process");
+    return decline(&*nccl);
+  }
+  // Contexts of a library that was closed without destroying its communicators: nobody can come back with them.
+  contexts_.clear();
+  return bind(session, *nccl, logger, hooks, context);
+}
+
+tgnccl_result_t NetCore::join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context) {
+  Context fresh;
+  fresh.failure = hooks.init(base_.table, &fresh.base);
+  // One failing init() would disable the plugin for every communicator of the process, so this one alone bears it.
+  if (fresh.failure != tgnccl_success)
+    complain(session.voice(logger), Severity::error, "base-init-failed",
+             base_.label + " failed to initialise for a further communicator (NCCL result " +
+                 std::to_string(fresh.failure) + "): its connections will fail; others are not affected");
+  if (context != nullptr) *context = contexts_.add(fresh);
+  return tgnccl_success;
+}
+
+bool NetCore::try_base(const Base& base, const NetHooks& hooks, void** base_context, int* devices,
+                       std::string* why) const {
+  *devices = 0;
+  const tgnccl_result_t result = hooks.init(base.table, base_context);
+  // The return code alone proves nothing: from 2.28 on a second init() succeeds though the first one failed.
+  const bool has_devices =
+      result == tgnccl_success && hooks.devices(base.table, devices) == tgnccl_success && *devices > 0;
+  if (!has_devices) {
+    *why = base.label + " has no device here";
+    if (result == tgnccl_success && hooks.finalize) hooks.finalize(base.table, *base_context);
+    return false;
+  }
+  if (base.kind == BaseKind::foreign) return true;
+  const auto extent =
+      properties_extent([&](void* buffer) { return hooks.properties(base.table, 0, buffer) == tgnccl_success; });
+  if (extent && extent_fits(api_, *extent)) return true;
+  *why = base.label + " does not have the layout of net API v" + std::to_string(api_) + " (" +
+         (extent ? "it fills " + std::to_string(*extent) + " bytes of properties" : "its properties cannot be read") +
+         ")";
+  if (hooks.finalize) hooks.finalize(base.table, *base_context);
+  return false;
+}
+
+tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tgnccl_logger_t logger,
+                              const NetHooks& hooks, void** context) {
+  const Voice voice = session.voice(logger);
+  // What was bound before may be unmapped by now.
+  bound_.reset();
+  hooks.take(Base{});
+  const BaseChoice choice = choose_bases(session, nccl, api_, logger);
+  const bool observes = session.decided && session.policy.mode == Mode::observe;
+  std::string why = choice.declined;
+  for (const auto& base : choice.bases) {
+    Context fresh;
+    int devices = 0;
+    std::string problem;
+    if (!try_base(base, hooks, &fresh.base, &devices, &problem)) {
+      why += (why.empty() ? "" : "; ") + problem;
+      continue;
+    }
+    bound_ = nccl;
+    base_ = base;
+    hooks.take(base);
+    if (context != nullptr) *context = contexts_.add(fresh);
+    const std::string what = base.label + ", " + std::to_string(devices) + (devices == 1 ? " device" : " devices") +
+                             (base.kind == BaseKind::foreign ? std::string() : ", found by " + choice.how);
+    announce(session, &nccl, observes ? Way::observe : Way::wrapped, what, logger);
+    check_require(session, voice, base);
+    if (session.enforces() && base.kind != BaseKind::foreign) check_steering(session, voice, base, hooks, devices);
+    return tgnccl_success;
+  }
+  announce(session, &nccl, observes ? Way::observe : Way::steering, why, logger);
+  if (nccl_net_names_us() && !session.off)
+    complain(voice, Severity::error, "nothing-to-wrap",
+             "NCCL_NET=topoguard allows no other network, and there is nothing to wrap (" + why +
+                 "). Remedy: unset NCCL_NET; NCCL_NET_PLUGIN=topoguard is enough");
+  else if (choice.surprising)
+    complain(voice, Severity::warning, "steering-alone",
+             why + ". NCCL goes on with its own transports" +
+                 (session.published ? ", steered by the variables that topoguard has set" : "") +
+                 ". Remedy: " + choice.remedy);
+  return decline(&nccl);
+}
+
+void NetCore::check_require(const Session& session, const Voice& voice, const Base& base) {
+  const bool unmet = session.enforces() && session.policy.require_ib && base.kind == BaseKind::socket;
+  refuses_.store(unmet, std::memory_order_relaxed);
+  if (unmet)
+    complain(voice, Severity::error, "require-ib",
+             "TOPOGUARD_REQUIRE=IB, and no InfiniBand or RoCE device can be used here: connections to other hosts are "
+             "refused with a system error. Remedy: `topoguard doctor` says what is wrong with each device; or unset "
+             "TOPOGUARD_REQUIRE to let the job run over TCP");
+}
+
+void NetCore::check_steering(const Session& session, const Voice& voice, const Base& base, const NetHooks& hooks,
+                             int devices) {
+  std::set<std::string> seen;
+  for (int device = 0; device < devices; ++device) {
+    alignas(16) std::array<unsigned char, kPropertiesRoom> properties{};
+    if (hooks.properties(base.table, device, properties.data()) != tgnccl_success) continue;
+    const char* name = nullptr;  // the first member in every version
+    std::memcpy(&name, properties.data(), sizeof name);
+    if (name != nullptr) add_parts(name, seen);
+  }
+  const auto wanted = wanted_devices(session.decision, base.kind);
+  if (seen == wanted || wanted.empty()) return;
+  complain(voice, Severity::warning, "steering-not-applied",
+           "NCCL took " + joined(seen) + " where topoguard decided on " + joined(wanted) +
+               ". NCCL may have looked at its devices before topoguard could act, or nccl.conf may set them. Data goes "
+               "over what NCCL took. Remedy: use the env plugin, the preload library or topoguard exec");
+}
+
+}  // namespace topoguard
