@@ -169,44 +169,46 @@ std::string_view majority_layer(const std::vector<PortState*>& ports) {
 
 const std::vector<FilterRow>& hca_filter_rows() {
   static const std::vector<FilterRow> rows{
-      {"excluded", "TOPOGUARD_EXCLUDE", excluded,
+      {"excluded", "TOPOGUARD_EXCLUDE", Verdict::rejected, excluded,
        [](const FilterContext&, const PortState&, const Ports&) {
          return std::string("is in TOPOGUARD_EXCLUDE, and others are left");
        }},
-      {"not-included", "TOPOGUARD_INCLUDE", not_included,
+      {"outside-policy", "TOPOGUARD_INCLUDE", Verdict::eligible, not_included,
        [](const FilterContext&, const PortState&, const Ports&) { return std::string("is not in TOPOGUARD_INCLUDE"); }},
-      {"other-subnet", "TOPOGUARD_SUBNETS", other_subnet,
+      {"outside-policy", "TOPOGUARD_SUBNETS", Verdict::eligible, other_subnet,
        [](const FilterContext&, const PortState& s, const Ports&) {
          return fmt::format("has {}, outside TOPOGUARD_SUBNETS", s.gids.best()->entry->gid.address().text());
        }},
-      {"link-local", "28-spark-four-roce-ports", link_local,
+      {"link-local", "28-spark-four-roce-ports", Verdict::rejected, link_local,
        [](const FilterContext&, const PortState& s, const Ports&) {
          return fmt::format("has only link-local addresses (best: {}), and other ports have better",
                             s.gids.best()->entry->gid.text());
        }},
-      {"virtual-function", "73-eighteen-vfs", virtual_functions,
+      {"virtual-function", "73-eighteen-vfs", Verdict::eligible, virtual_functions,
        [](const FilterContext&, const PortState& s, const Ports&) {
          return fmt::format("is a virtual function of {}, which is used itself", *s.device->physfn);
        }},
-      {"software-rdma", "Soft-RoCE beside an HCA", software,
+      {"software-rdma", "Soft-RoCE beside an HCA", Verdict::eligible, software,
        [](const FilterContext&, const PortState&, const Ports&) {
          return std::string("is RDMA in software, and a hardware device is there");
        }},
-      {"other-link-layer", "17-mixed-ib-roce", other_layer,
+      {"other-link-layer", "17-mixed-ib-roce", Verdict::eligible, other_layer,
        [](const FilterContext&, const PortState& s, const Ports& kept) {
          return fmt::format("is {}, and most of the fastest ports are {}: the two cannot talk to each other", s.layer,
                             kept.front()->layer);
        }},
-      {"slower", "18a-speed-class-node-1, 46-v1-only-beside-v2, 94a-one-of-eight-trained-down", slower,
+      {"slower", "18a-speed-class-node-1, 46-v1-only-beside-v2, 94a-one-of-eight-trained-down", Verdict::eligible,
+       slower,
        [](const FilterContext&, const PortState& s, const Ports& kept) {
          return fmt::format("runs at {}, others at {}: NCCL would wait for the slow one", text(s.gbps),
                             text(fastest(kept)));
        }},
-      {"older-roce", "46-v1-only-beside-v2", older_roce,
+      {"older-roce", "46-v1-only-beside-v2", Verdict::eligible, older_roce,
        [](const FilterContext&, const PortState&, const Ports&) {
          return std::string("offers RoCE v1 only, and others RoCE v2: the two cannot talk to each other");
        }},
-      {"farther", "48-storage-hcas, 70a-ten-hcas-two-far, 70b-odd-one-out, 107-each-socket-its-nearest", farther,
+      {"far", "48-storage-hcas, 70a-ten-hcas-two-far, 70b-odd-one-out, 107-each-socket-its-nearest", Verdict::eligible,
+       farther,
        [](const FilterContext&, const PortState& s, const Ports&) {
          return fmt::format("is {} from its nearest GPU, and every GPU has one that is kept as near or nearer",
                             s.nearest ? path_class_name(*s.nearest) : "unknown");
@@ -234,7 +236,7 @@ void filter_ports(const FilterContext& context, std::vector<PortState>& states, 
       if (!marks[i]) kept.push_back(left[i]);
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (!marks[i]) continue;
-      left[i]->verdict = Verdict::eligible;
+      left[i]->verdict = row.verdict;
       left[i]->reason = row.reason;
       left[i]->detail = row.detail(context, *left[i], kept);
       trace.push_back({left[i]->device->name, left[i]->reason,

@@ -20,6 +20,8 @@ struct FilterContext {
 struct FilterRow {
   std::string_view reason;
   std::string_view taught_by;
+  Verdict
+      verdict;  ///< of those left out: rejected where their own state is the cause, eligible where others are better
   /// Of the ports that are left, those to leave out (same order, same length).
   std::vector<bool> (*leaves_out)(const FilterContext&, const std::vector<PortState*>& left);
   std::string (*detail)(const FilterContext&, const PortState&, const std::vector<PortState*>& kept);
@@ -28,7 +30,7 @@ struct FilterRow {
 /// In the order in which they are applied.
 const std::vector<FilterRow>& hca_filter_rows();
 
-/// Applies every row: ports left out become eligible with the row's reason, each appended to `trace`.
+/// Applies every row: ports left out get the row's verdict and reason, each appended to `trace`.
 void filter_ports(const FilterContext& context, std::vector<PortState>& states, std::vector<RuleMatch>& trace);
 
 /// The link layer of most cards among the fastest ports; InfiniBand where they are equal.

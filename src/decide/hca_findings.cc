@@ -105,7 +105,7 @@ namespace {
 void mixed_link_layer(const std::vector<PortState>& states, std::vector<Finding>& findings) {
   std::vector<std::string> chosen[2], left_out[2];
   for (const auto& state : states) {
-    if (state.port == nullptr || state.verdict == Verdict::rejected) continue;
+    if (state.port == nullptr || (state.verdict == Verdict::rejected && !has_reason(state, "link-local"))) continue;
     auto& list = state.left() ? chosen : left_out;
     list[state.ethernet() ? 1 : 0].push_back(state.name());
   }
@@ -210,7 +210,7 @@ std::string why_no_hca(const std::vector<PortState>& states) {
   static const std::map<std::string, std::string, std::less<>> words{
       {"own-plugin", "for their vendor's own plugin"},
       {"iwarp", "iWARP"},
-      {"hca-unusable", "cannot be opened"},
+      {"unopenable", "cannot be opened"},
       {"no-port", "without a port"},
       {"subnet-manager-missing", "waiting for a subnet manager"},
       {"port-down", "with the port down"},

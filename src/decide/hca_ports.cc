@@ -59,7 +59,7 @@ const std::vector<StateRow>& hca_state_rows() {
        }},
       {"iwarp", "irdma and siw hosts", [](const View&, const PortState& s) { return iwarp(s); },
        [](const View&, const PortState&) { return std::string("iWARP without any RoCE GID; NCCL speaks RoCE only"); }},
-      {"hca-unusable", "26a-hca-not-openable, 91-no-uverbs-in-container",
+      {"unopenable", "26a-hca-not-openable, 91-no-uverbs-in-container",
        [](const View&, const PortState& s) { return s.device->usable && !*s.device->usable; },
        [](const View&, const PortState&) { return std::string("its verbs device cannot be opened by this process"); }},
       {"no-port", "truncated records", [](const View&, const PortState& s) { return s.port == nullptr; },
