@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 
+#include "document/layout.h"
 #include "policy/settings.h"
 
 namespace topoguard {
 namespace {
-
-constexpr std::size_t kWidth = 100;
-
-void wrap(std::string& out, std::string_view text, std::size_t indent) {
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, length);
-    if (column == 0 || column + 1 + word.size() > kWidth) {
-      out += (column == 0 ? "" : "\n") + std::string(indent, ' ');
-      column = indent;
-    } else {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    text.remove_prefix(std::min(length + 1, text.size()));
-  }
-  out += '\n';
-}
 
 std::string replaced(std::string_view text, char what, std::string_view with) {
   std::string out;
@@ -45,7 +24,7 @@ std::string as_text() {
     out += "  " + std::string(setting.name) + "=" + std::string(setting.values);
     if (!setting.standard.empty()) out += "  (" + std::string(setting.standard) + ")";
     out += '\n';
-    wrap(out, setting.help, 6);
+    out += "      " + wrapped(setting.help, 6, 6);
   }
   return out;
 }
