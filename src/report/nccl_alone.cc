@@ -49,10 +49,9 @@ std::string nccl_alone_phrase(const HostSnapshot& host) {
          : bootstrap.interface ? interface_text(*bootstrap.interface)
                                : "nothing (NCCL stops)";
 
-  const std::string* net = user.find("NCCL_NET");
-  const bool tcp_wanted = net != nullptr && printable(*net) == "Socket";
+  if (!user.no_network.empty()) return "no network at all, by " + printable(user.no_network, 60) + "; " + out;
   std::vector<std::string> words;
-  if (!user.ib_disabled && !tcp_wanted) {
+  if (!user.rdma_off()) {
     const GidSettings settings = GidSettings::read(release, find);
     for (const NcclPort& taken : nccl_hcas(release, known(host.rdma), user.hca))
       words.push_back(port_text(release, taken, settings));
