@@ -17,6 +17,7 @@ class Build:
         self.mover = self._built("tests/net/mover")
         self.fake_nvml = self._built("tests/fakecuda/nvml/libnvidia-ml.so.1").parent
         self.forbidden_cuda = self._built("tests/fakecuda/forbidden/cuda/libcuda.so.1").parent
+        self.forbidden_nvml = self._built("tests/fakecuda/forbidden/nvml/libnvidia-ml.so.1").parent
         self.foreign_plugin = self._built("tests/net/foreign/libnccl-net.so").parent
         self._libnccl = None
 

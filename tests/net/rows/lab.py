@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 
+from rig.announced import Announced
 from rig.build import SOURCE
 from rig.job import RankSpec, expect_success
 from rig.lab import Lab, require_namespaces
@@ -15,7 +16,7 @@ from rig.movement import BYTES_PER_CHANNEL, NOISE, move
 from rig.outcome import expect, expect_equal
 from rig.rows import row
 
-from .plugin import topoguard
+from .plugin import expect_topoguard, topoguard
 
 HANG = 15  # seconds after which a job that is expected to hang is ended
 
@@ -99,6 +100,82 @@ def stock_tun(run):
 def stock_all(run):
     """Everything that a Kubernetes node has, the data link last."""
     stock_never_comes_up(run, "all", "br-lab")
+
+
+@row("lab", "lab-healthy")
+def healthy(run):
+    """A host where stock is right stays stock: topoguard carries the same channels and sets nothing."""
+    with Lab("healthy") as lab:
+        results = run.run(["init", "facts", "destroy"], ranks=nodes(lab), env=topoguard(run, MASTER_ADDR=lab.master))
+        expect_topoguard(results)
+        for rank, result in enumerate(results):
+            expect_equal(result.log.socket_devices, ["data0"], f"devices of rank {rank}")
+            expect_equal(Announced(result).sets, {}, f"what rank {rank} says that it sets")
+            expect("NCCL_SOCKET_IFNAME" not in result.value("facts")["environment"], f"rank {rank} has NCCL_SOCKET_IFNAME")
+
+
+@row("lab", "lab-a-data-link")
+def data_link(run):
+    """(a) A slow but working management link first: every channel and every byte goes over the data link."""
+    with Lab("slow-management") as lab:
+        stock = run_in(run, lab, "stock", {})
+        expect_success(stock, "Socket")
+        expect_off_is_stock(run, lab, stock)
+        results = run_in(run, lab, "topoguard", topoguard(run))
+        expect_success(results, "topoguard")
+        for rank, result in enumerate(results):
+            expect_equal(result.log.socket_devices, ["data0"], f"devices of rank {rank}")
+            expect_equal(result.log.links, {"data0"}, f"links with channels of rank {rank}")
+            expect_equal(Announced(result).devices["data0"][0], "chosen", f"verdict on data0 of rank {rank}")
+            expect(Announced(result).devices["mgmt0"][0] != "chosen", f"rank {rank} chose mgmt0")
+        moved = move(lab, run.build, run.new_folder("move"), run.build.plugin, topoguard(run, MASTER_ADDR=lab.master))
+        expect_equal(moved.devices, {"a": ["data0"], "b": ["data0"]}, "devices under topoguard")
+        expect(moved.carried["data0"] >= 2 * BYTES_PER_CHANNEL, f"data0 carried {moved.carried['data0']} bytes only")
+        expect(moved.carried["mgmt0"] < NOISE, f"mgmt0 carried {moved.carried['mgmt0']} bytes")
+
+
+def bootstrap_not_covered(run, layout, interface):
+    with Lab(layout) as lab:
+        stock = run_in(run, lab, "stock", {}, timeout=HANG)
+        expect_never_up(stock)
+        off = run_in(run, lab, "off", topoguard(run, TOPOGUARD_MODE="off"), timeout=HANG)
+        expect_never_up(off)
+        expect_bootstrap(off, interface)
+        results = run_in(run, lab, "topoguard", topoguard(run), timeout=HANG)
+        for rank, result in enumerate(results):
+            warned = Announced(result).warned("bootstrap-not-covered")
+            expect_equal(len(warned), 1, f"warnings of bootstrap-not-covered on rank {rank}")
+            expect(interface in warned[0].text, f"rank {rank} does not name {interface}: {warned[0].text}")
+
+
+@row("lab", "lab-b-bridge")
+def bridge(run):
+    """(b) The net plugin cannot repair a bootstrap that NCCL has chosen before: it says which interface that is and what to do."""
+    bootstrap_not_covered(run, "bridge", "br-lab")
+
+
+@row("lab", "lab-b-tun")
+def tun(run):
+    bootstrap_not_covered(run, "tun", "tun0")
+
+
+@row("lab", "lab-c-observe")
+def observe(run):
+    """(c) Decides and logs; the job is stock's."""
+    with Lab("slow-management") as lab:
+        stock = run_in(run, lab, "stock", {})
+        expect_success(stock, "Socket")
+        results = run.run(["init", "facts", "destroy"], name="observe", ranks=nodes(lab),
+                          env=topoguard(run, MASTER_ADDR=lab.master, TOPOGUARD_MODE="observe"))
+        for rank, result in enumerate(results):
+            expect_equal(result.status, 0, f"exit status of rank {rank} (stderr: {result.stderr.strip()})")
+            expect_equal(result.log.complete, 1, f"'Init COMPLETE' lines of rank {rank}")
+            expect_equal(result.log.socket_devices, stock[rank].log.socket_devices, f"devices of rank {rank}")
+            expect_equal(result.log.links, stock[rank].log.links, f"links with channels of rank {rank}")
+            said = Announced(result)
+            expect("mode observe" in (said.header or ""), f"rank {rank}: {said.header}")
+            expect_equal(said.sets, {"NCCL_SOCKET_IFNAME": "=data0"}, f"what rank {rank} says that it would set")
+            expect("NCCL_SOCKET_IFNAME" not in result.value("facts")["environment"], f"rank {rank} has NCCL_SOCKET_IFNAME")
 
 
 @row("lab", "lab-tears-itself-down")

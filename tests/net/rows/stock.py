@@ -2,7 +2,9 @@
 """The rig itself, on stock NCCL: what these show must hold before any row with topoguard means anything."""
 
 import os
+import signal
 import subprocess
+import sys
 
 from rig.build import clean_environment
 from rig.job import RankSpec, expect_success
@@ -99,9 +101,23 @@ def preload(run):
                "sys.exit(nccl.ncclCommInitAll(ctypes.byref(comm), 1, None) or nccl.ncclCommDestroy(comm))")
     env = clean_environment()
     env["LD_LIBRARY_PATH"] = f"{run.build.fake_nvml}:{run.build.forbidden_cuda}"
-    command = [os.path.realpath("/usr/bin/python3"), "-c", program, run.build.libnccl]
+    command = [sys.executable, "-c", program, run.build.libnccl]
     with_redirect = {**env, "LD_PRELOAD": str(run.build.folder / "tests/fakecuda/libfakecuda-preload.so")}
     done = subprocess.run(command, env=with_redirect, capture_output=True, text=True, timeout=120)
     expect_equal((done.returncode, done.stderr), (0, ""), "exit status and stderr with the redirect")
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     expect(done.returncode != 0, "the same program works without the redirect: is there a real GPU?")
+
+
+@row("rig", "forbidden-libraries-abort")
+def forbidden_libraries_abort(run):
+    """The libraries that prove what topoguard never calls do end a program that calls them."""
+    calls = [(run.build.forbidden_cuda / "libcuda.so.1", "cuInit"), (run.build.forbidden_nvml / "libnvidia-ml.so.1", "nvmlInit_v2"),
+             (run.build.fake_nvml / "libnvidia-ml.so.1", "nvmlInit_v2")]
+    # libffi makes the call for ctypes, so that is the caller that the fake NVML sees.
+    env = {**clean_environment(), "FAKECUDA_NVML_FORBID": "libffi"}
+    for library, function in calls:
+        program = f"import ctypes; ctypes.CDLL({str(library)!r}).{function}(0)"
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=60)
+        expect_equal(done.returncode, -signal.SIGABRT, f"exit status of {function} in {library}")
+        expect(f"forbidden: {function}" in done.stderr, f"{library} does not say what was called: {done.stderr}")
