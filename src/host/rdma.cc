@@ -77,7 +77,7 @@ RdmaPort read_port(const Sources& sources, const std::string& device, int direct
   port.state = after_number(read_word_at(directory, "state"));
   port.phys_state = after_number(read_word_at(directory, "phys_state"));
   port.link_layer = read_word_at(directory, "link_layer");
-  if (port.link_layer && port.link_layer->empty()) port.link_layer.reset();
+  if (port.link_layer != "InfiniBand" && port.link_layer != "Ethernet") port.link_layer.reset();  // "Unknown": EFA
   port.rate_gbps = rate(read_word_at(directory, "rate"));
   port.lid = small(read_word_at(directory, "lid"));
   port.sm_lid = small(read_word_at(directory, "sm_lid"));
