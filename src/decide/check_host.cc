@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
+#include "decide/checks.h"
+#include "decide/findings.h"
+
+namespace topoguard {
+namespace {
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+/// The GPUs talk over NVLink, so that a level that allows nothing but NVLink takes nothing away. SXM boards have it.
+bool nvlink_board(const std::vector<Gpu>& gpus) {
+  return std::all_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) {
+    return gpu.name && (upper(*gpu.name).find("SXM") != std::string::npos ||
+                        upper(*gpu.name).find("HGX") != std::string::npos);
+  });
+}
+
+/// Below PXB, NCCL's own level (graph/paths.cc ncclTopoCheckP2p): transfers through PCIe switches are lost. Old
+/// releases' numbers are still read: 0 is LOC, 1 PIX (graph/topo.cc ncclGetLevel).
+bool low_level(const std::string& level, const std::vector<Gpu>& gpus) {
+  if (level == "LOC" || level == "0" || level == "PIX" || level == "1") return true;
+  return level == "NVL" && !nvlink_board(gpus);
+}
+
+void p2p_disabled(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
+  const auto& gpus = known(view.host().gpus);
+  if (gpus.size() < 2) return;
+  const auto& pci = known(view.host().pci);
+  // With ACS on the bridges, direct transfers can hang: then it is a cure.
+  if (std::any_of(pci.begin(), pci.end(), [](const PciDevice& d) { return d.acs_redirect.value_or(false); })) return;
+  std::string setting;
+  if (user.number("NCCL_P2P_DISABLE").value_or(0) == 1) {
+    setting = "NCCL_P2P_DISABLE=" + *user.find("NCCL_P2P_DISABLE");
+  } else if (const auto* level = user.find("NCCL_P2P_LEVEL"); level && low_level(*level, gpus)) {
+    setting = "NCCL_P2P_LEVEL=" + *level;
+  } else {
+    return;
+  }
+  findings.push_back(make_finding("p2p-disabled", "",
+                                  setting + " sends the traffic between this host's " + std::to_string(gpus.size()) +
+                                      " GPUs through host memory"));
+}
+
+void shm_small(const View& view, std::vector<Finding>& findings) {
+  constexpr std::int64_t kPerGpu = std::int64_t{64} << 20;
+  const auto gpus = static_cast<std::int64_t>(known(view.host().gpus).size());
+  const auto& bytes = view.host().shm_bytes;
+  if (!bytes || *bytes < 0 || gpus == 0 || *bytes >= gpus * kPerGpu) return;
+  findings.push_back(make_finding("shm-small", "",
+                                  "/dev/shm has " + std::to_string(*bytes >> 20) + " MiB for " + std::to_string(gpus) +
+                                      " GPUs: NCCL's shared-memory buffers may not fit"));
+}
+
+/// The plugin names of NCCL_NET_PLUGIN: one up to 2.27, a comma list since.
+std::vector<std::string> plugin_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    if (comma != 0) names.emplace_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return names;
+}
+
+bool names_topoguard(std::string_view plugin) {
+  const auto slash = plugin.rfind('/');
+  if (slash != std::string_view::npos) plugin.remove_prefix(slash + 1);
+  return plugin == "topoguard" || plugin.rfind("libnccl-net-topoguard.so", 0) == 0;
+}
+
+/// The user's setting by which NCCL does not call us as a net plugin; "" where none does.
+std::string bypassing(const View& view, const UserSettings& user) {
+  if (const auto* net = user.find("NCCL_NET"); net && !same_network_name(*net, "topoguard"))
+    return "NCCL_NET=" + (net->empty() ? std::string("\"\"") : *net);
+  const auto* plugin = user.find("NCCL_NET_PLUGIN");
+  if (!plugin) return "";
+  if (plugin->empty()) return view.release().empty_plugin_is_none() ? "NCCL_NET_PLUGIN=\"\"" : "";
+  const auto names = plugin_names(*plugin);
+  return std::any_of(names.begin(), names.end(), names_topoguard) ? "" : "NCCL_NET_PLUGIN=" + *plugin;
+}
+
+void plugins(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
+  // The env plugin, the preload library and exec act without being a net plugin.
+  const auto front_end = view.host().topoguard.front_end.value_or("tool");
+  if (front_end != "net" && front_end != "tool") return;
+  if (const auto setting = bypassing(view, user); !setting.empty()) {
+    findings.push_back(make_finding("plugin-bypassed", "", setting + " keeps NCCL from calling topoguard"));
+    return;
+  }
+  const auto* named = user.find("NCCL_NET_PLUGIN");
+  if (front_end == "net" || (named && !named->empty())) return;
+  for (const auto& plugin : known(view.host().plugins)) {
+    if (plugin.kind != "net" || names_topoguard(plugin.path)) continue;
+    findings.push_back(make_finding("plugin-shadowed", "",
+                                    "NCCL loads " + plugin.path + " by its default name, and topoguard is not asked"));
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> check_host(const View& view, const UserSettings& user) {
+  std::vector<Finding> findings;
+  p2p_disabled(view, user, findings);
+  shm_small(view, findings);
+  plugins(view, user, findings);
+  return findings;
+}
+
+}  // namespace topoguard
