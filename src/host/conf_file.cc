@@ -36,17 +36,6 @@ Settings read_nccl_conf(const std::string& path) {
   return settings;
 }
 
-Settings read_topoguard_conf(const std::string& path) {
-  Settings settings;
-  settings.error = each_line(path, [&](std::string_view line) {
-    line = trim(line);
-    const auto equals = line.find('=');
-    if (line.empty() || line[0] == '#' || equals == std::string_view::npos || equals == 0) return;
-    settings.values[std::string(trim(line.substr(0, equals)))] = std::string(trim(line.substr(equals + 1)));
-  });
-  return settings;
-}
-
 bool is_utf8(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size()) {

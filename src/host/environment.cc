@@ -10,6 +10,7 @@
 
 #include "host/file.h"
 #include "host/notes.h"
+#include "policy/config_file.h"
 
 namespace topoguard::host {
 namespace {
@@ -86,10 +87,10 @@ void add_nccl_conf(const std::string& path, HostSnapshot& out) {
 
 void add_topoguard_conf(const Sources& sources, const std::optional<std::string>& named, HostSnapshot& out) {
   const std::string path = named && !named->empty() ? *named : sources.etc_path("/topoguard.conf");
-  const Settings settings = read_topoguard_conf(path);
-  if (settings.error != 0 && (settings.error != ENOENT || named))
-    note(out, "topoguard.conf", path + " could not be read (" + error_text(settings.error) + "); its settings are not in force");
-  for (const auto& [name, value] : settings.values) {
+  const ConfigFile file = read_config_file(path, named && !named->empty());
+  // As they are: policy_from() knows them again and warns of each.
+  out.notes.insert(out.notes.end(), file.problems.begin(), file.problems.end());
+  for (const auto& [name, value] : file.values) {
     if (!is_utf8(name) || !is_utf8(value)) note(out, "topoguard.conf", path + ": a value that is not UTF-8 was left out");
     else if (starts_with(name, "TOPOGUARD_")) out.topoguard.config.emplace(name, value);
     else note(out, "topoguard.conf", path + ": " + name + " is no TOPOGUARD_ setting and was left out");

@@ -42,9 +42,6 @@ struct Settings {
 /// NCCL's own format: NAME=VALUE per line, no trimming, '#' lines skipped (2.26; earlier ones set a harmless name), name and
 /// value at most 1023 bytes. The first occurrence of a name wins (setenv without overwrite).
 Settings read_nccl_conf(const std::string& path);
-/// NAME=VALUE with blanks trimmed and '#' comment lines; the last occurrence wins.
-Settings read_topoguard_conf(const std::string& path);
-
 bool is_utf8(std::string_view text);
 
 }  // namespace topoguard::host
