@@ -123,15 +123,15 @@ void not_steerable(const UserSettings& user, const SocketChoice& choice, const S
   for (const auto& name : choice.ifnames) {
     const auto meant = choice.addresses.find(name);
     if (meant == choice.addresses.end()) continue;
-    const auto taken = std::find_if(steering.replay.data.begin(), steering.replay.data.end(),
+    const auto taken = std::find_if(steering.nearest.data.begin(), steering.nearest.data.end(),
                                     [&](const NcclInterface& i) { return i.name == name; });
-    const bool here = taken != steering.replay.data.end();
+    const bool here = taken != steering.nearest.data.end();
     if (here && taken->address == meant->second) continue;
     findings.push_back(make_finding(
         "address-not-steerable", name,
         meant->second.text() + " on " + name + " is the right address, and NCCL takes " +
-            (here ? taken->address.text() + " there" : "the first address of an interface") +
-            ": no variable names an address"));
+            (here ? "the first one there, " + taken->address.text() : "another interface") +
+            "; no variable can name an address"));
   }
 }
 

@@ -24,6 +24,8 @@ Finding make_finding(std::string_view code, std::string device, std::string mess
     row = finding_row("internal-error");
   }
   if (remedy.empty()) remedy = std::string(row->remedy);
+  // Messages are sentences, wherever they were put together.
+  if (!message.empty() && message.back() != '.' && message.back() != '?') message += '.';
   return {row->severity, std::string(row->code), std::move(device), std::move(message), std::move(remedy)};
 }
 

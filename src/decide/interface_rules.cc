@@ -36,8 +36,7 @@ bool enslaved(const Facts& f) {
 }
 
 bool container_end(const Facts& f) {
-  const auto kind = f.view.kind(f.link);
-  return (kind == "veth" || kind == "netkit") && !f.view.physical_backed(f.link);
+  return paired_kind(f.view.kind(f.link)) && !f.view.physical_backed(f.link);
 }
 
 }  // namespace

@@ -102,8 +102,7 @@ class Pool {
   bool behind_translation(const std::vector<InterfaceState*>& states) const {
     if (view_.kubernetes()) return false;
     for (const auto* state : states) {
-      const auto kind = view_.kind(*state->link);
-      if (kind != "veth" && kind != "netkit") return false;
+      if (!paired_kind(view_.kind(*state->link))) return false;
       const auto& local = state->address->local;
       if (local.family == Family::inet6 && (local.bytes[0] & 0xe0) == 0x20) return false;
     }

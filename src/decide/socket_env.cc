@@ -78,7 +78,7 @@ SocketSteering steer_sockets(const View& view, const UserSettings& user, Transpo
     if (agreement.score() >= best) continue;
     best = agreement.score();
     on_loopback = agreement.on_loopback;
-    steering = {std::move(variables), agreement.names, agreement.names && agreement.addresses, std::move(replay)};
+    steering = {std::move(variables), agreement.names, agreement.names && agreement.addresses, replay, replay};
     if (best == 0) break;
   }
   // Publishing a name that leads to 127.0.0.1, or one that changes nothing for the better, is worse than stock.

@@ -28,6 +28,7 @@ struct SocketSteering {
   bool names_agree = true;      ///< NCCL ends on the chosen interfaces
   bool addresses_agree = true;  ///< and on the addresses meant
   SocketReplay replay;          ///< with env
+  SocketReplay nearest;         ///< with the best that could be published, published or not
 };
 
 SocketSteering steer_sockets(const View& view, const UserSettings& user, Transport transport,

@@ -42,23 +42,9 @@ bool one_of(std::string_view kind, const std::array<std::string_view, N>& kinds)
 constexpr std::array<std::string_view, 8> kStacked{"vlan",   "macvlan", "macvtap", "ipvlan",
                                                    "ipvtap", "macsec",  "ipoib",   "hsr"};
 
-/// One end of a pair; the other end is in another namespace, or a container's.
-bool paired(std::string_view kind) { return kind == "veth" || kind == "netkit"; }
-
-bool is_default(const Route& route) { return !route.dst || route.dst->length == 0; }
-
-/// blackhole, unreachable, prohibit, throw: the kernel finds the route and drops the packet.
-bool drops(const Route& route) { return route.type && *route.type != "unicast"; }
-
-bool has(const std::vector<std::string>& flags, std::string_view flag) {
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
-}
-
-void insert_once(std::vector<const Link*>& list, const Link* link) {
-  if (link && std::find(list.begin(), list.end(), link) == list.end()) list.push_back(link);
-}
-
 }  // namespace
+
+bool paired_kind(std::string_view kind) { return kind == "veth" || kind == "netkit"; }
 
 bool usable_address(const LinkAddress& address) {
   const auto& local = address.local;
@@ -81,6 +67,7 @@ View::View(const HostSnapshot& host) : host_(host) {
   for (const auto& device : known(host.pci)) pci_.emplace(device.id, &device);
   index_links();
   index_routes();
+  index_uplinks();
   index_peers();
   // Way out needs addresses and routes, and what stands on a way out needs it first.
   for (auto& entry : entries_) entry.physical = find_physical(*entry.link, 0);
@@ -133,47 +120,6 @@ bool View::find_on_bus(const Entry& entry, bool buses_recorded) const {
     return true;
   if (buses_recorded || !entry.kind.empty()) return false;
   return !link.link_type || *link.link_type == "ether" || *link.link_type == "infiniband";
-}
-
-void View::index_routes() {
-  if (host_.routes) {
-    known4_ = true;
-    for (const auto& route : *host_.routes) {
-      // A VRF's own table counts for the devices in it; other tables need rules that are not recorded.
-      const auto* device = route.dev ? link(*route.dev) : nullptr;
-      const auto* above = device ? master(*device) : nullptr;
-      const bool in_vrf = above && kind(*above) == "vrf";
-      const bool main_table = !route.table || *route.table == "main" || *route.table == "254";
-      const bool local = route.type && (*route.type == "local" || *route.type == "broadcast" ||
-                                        *route.type == "multicast" || *route.type == "anycast");
-      if ((!main_table && !in_vrf) || local || has(route.flags, "dead")) continue;
-      routes_.push_back(&route);
-      if (route.family == Family::inet6) known6_ = true;
-    }
-  }
-  const auto order = [](const Route* route) {
-    return std::tuple(route->family, route->dst ? -route->dst->length : 0, route->metric.value_or(0),
-                      route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
-                      route->gateway, route->prefsrc);
-  };
-  std::stable_sort(routes_.begin(), routes_.end(),
-                   [&](const Route* a, const Route* b) { return order(a) < order(b); });
-  for (const auto* route : routes_) {
-    if (drops(*route)) continue;
-    std::vector<const Link*> owners;
-    if (route->dev) insert_once(owners, link(*route->dev));
-    for (const auto& hop : route->nexthops)
-      if (hop.dev) insert_once(owners, link(*hop.dev));
-    if (route->prefsrc) insert_once(owners, holder(*route->prefsrc));
-    for (const auto* owner : owners) {
-      auto& own = entry(*owner);
-      own.routes.push_back(route);
-      if (!is_default(*route)) continue;
-      auto& lowest = route->family == Family::inet ? own.default4 : own.default6;
-      const auto metric = route->metric.value_or(0);
-      if (!lowest || metric < *lowest) lowest = metric;
-    }
-  }
 }
 
 void View::index_peers() {
@@ -243,7 +189,7 @@ std::vector<const Link*> View::bottoms(const Link& link) const {
     const auto own_kind = kind(*here);
     if (own_kind != "vrf")
       for (const auto* slave : slaves(*here)) descend(slave);
-    if (!paired(own_kind))
+    if (!paired_kind(own_kind))
       if (const auto* below = lower(*here)) descend(below);
     if (!stands) result.push_back(here);
   }
@@ -256,11 +202,12 @@ std::vector<const Link*> View::bottoms(const Link& link) const {
 
 bool View::way_out(const Link& link) const {
   const auto own_kind = kind(link);
-  const bool candidate = paired(own_kind) || own_kind == "macvlan" || own_kind == "ipvlan";
-  if (any_bus_device_ || !candidate) return false;
+  const bool candidate = paired_kind(own_kind) || own_kind == "macvlan" || own_kind == "ipvlan";
+  const bool uplink = paired_kind(own_kind) && default_by_pairs_only_ && default_route(link);
+  if (!candidate || (any_bus_device_ && !uplink)) return false;
   const auto* above = master(link);
   if ((link.master && !above) || (above && kind(*above) != "vrf")) return false;
-  if (paired(own_kind) && lower(link)) return false;  // both ends are here
+  if (paired_kind(own_kind) && lower(link)) return false;  // both ends are here
   for (const auto& address : link.addr_info) {
     if (!usable_address(address)) continue;
     if (!routes_known(address.family())) return true;
@@ -280,7 +227,7 @@ bool View::find_physical(const Link& link, int depth) const {
   if (depth > kMaxDepth || loopback(link)) return false;
   const auto& own = entry(link);
   if (own.on_bus) return true;
-  if (paired(own.kind)) return way_out(link);
+  if (paired_kind(own.kind)) return way_out(link);
   if (own.kind == "openvswitch") return port_of_live_switch(link);
   if (one_of(own.kind, kStacked)) {
     const auto* below = lower(link);
@@ -296,7 +243,7 @@ bool View::find_physical(const Link& link, int depth) const {
 std::optional<std::int64_t> View::speed_mbps(const Link& link) const {
   constexpr std::int64_t kUnknownSpeed = 4294967295;  // SPEED_UNKNOWN as some drivers print it
   const auto own_kind = kind(link);
-  const bool invented = paired(own_kind) || own_kind == "bridge" || own_kind == "tun";
+  const bool invented = paired_kind(own_kind) || own_kind == "bridge" || own_kind == "tun";
   if (!invented && link.speed_mbps && *link.speed_mbps > 0 && *link.speed_mbps < kUnknownSpeed) return link.speed_mbps;
   if (own_kind == "openvswitch") {
     std::optional<std::int64_t> fastest;
@@ -305,7 +252,7 @@ std::optional<std::int64_t> View::speed_mbps(const Link& link) const {
         fastest = std::max(fastest.value_or(0), *entry.link->speed_mbps);
     return fastest;
   }
-  if (entry(link).on_bus || paired(own_kind) || (slaves(link).empty() && !lower(link))) return std::nullopt;
+  if (entry(link).on_bus || paired_kind(own_kind) || (slaves(link).empty() && !lower(link))) return std::nullopt;
   std::int64_t sum = 0, largest = 0;
   for (const auto* bottom : bottoms(link)) {
     if (bottom == &link || !entry(*bottom).on_bus || !running(*bottom) || !bottom->speed_mbps) continue;
@@ -323,72 +270,6 @@ std::optional<std::int64_t> View::speed_mbps(const Link& link) const {
 const Link* View::holder(const IpAddress& address) const {
   const auto at = holders_.find(address);
   return at == holders_.end() ? nullptr : at->second;
-}
-
-std::optional<Way> View::way_to(const IpAddress& to) const {
-  const auto known = peer_ways_.find(to);
-  return known == peer_ways_.end() ? find_way(to) : known->second;
-}
-
-std::optional<Way> View::find_way(const IpAddress& to) const {
-  if (const auto* own = holder(to)) return Way{{own}, to, false, true};
-  if (!routes_known(to.family)) return connected_way(to);
-  const Route* best = nullptr;
-  Way way;
-  for (const auto* route : routes_) {
-    if (route->family != to.family) continue;
-    if (best) {
-      const auto length = [](const Route* r) { return r->dst ? r->dst->length : 0; };
-      if (length(route) != length(best) || route->metric.value_or(0) != best->metric.value_or(0)) break;
-    }
-    if (route->dst && !(route->dst->length == 0 || route->dst->contains(to))) continue;
-    if (!best) {
-      best = route;
-      way.by_default_route = is_default(*route);
-    }
-    if (drops(*route)) continue;
-    if (route->dev) insert_once(way.devices, link(*route->dev));
-    for (const auto& hop : route->nexthops)
-      if (hop.dev) insert_once(way.devices, link(*hop.dev));
-    if (!way.source) way.source = route->prefsrc;
-  }
-  return way;
-}
-
-std::optional<Way> View::connected_way(const IpAddress& to) const {
-  Way way;
-  int longest = -1;
-  for (const auto* link : links_) {
-    if (!running(*link)) continue;
-    for (const auto& address : link->addr_info) {
-      if (address.family() != to.family || address.prefixlen < longest) continue;
-      if (!Prefix{address.local, address.prefixlen}.contains(to)) continue;
-      if (address.prefixlen > longest) way.devices.clear();
-      longest = address.prefixlen;
-      insert_once(way.devices, link);
-    }
-  }
-  if (longest < 0) return std::nullopt;
-  return way;
-}
-
-std::optional<bool> View::reaches(const Link& link, const IpAddress& to) const {
-  const auto way = way_to(to);
-  if (!way) return std::nullopt;
-  if (std::find(way->devices.begin(), way->devices.end(), &link) != way->devices.end()) return true;
-  return way->source && holder(*way->source) == &link && !way->devices.empty();
-}
-
-bool View::default_route(const Link& link, std::optional<Family> family) const {
-  const auto& own = entry(link);
-  if (family) return *family == Family::inet ? own.default4.has_value() : own.default6.has_value();
-  return own.default4 || own.default6;
-}
-
-std::optional<std::uint32_t> View::default_metric(const Link& link) const {
-  const auto& own = entry(link);
-  if (own.default4 && own.default6) return std::min(*own.default4, *own.default6);
-  return own.default4 ? own.default4 : own.default6;
 }
 
 const PciDevice* View::pci(std::string_view id) const {

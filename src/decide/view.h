@@ -57,7 +57,8 @@ class View {
   bool any_bus_device() const { return any_bus_device_; }
   /// architecture.md section 4: it, or a device below it, hangs on a bus; or it is this namespace's way out.
   bool physical_backed(const Link& link) const;
-  /// A veth, macvlan or ipvlan with an address and a route beyond one host, in a namespace without any bus device.
+  /// A veth, macvlan or ipvlan with an address and a route beyond one host, in a namespace without any bus device; or a
+  /// pod's veth beside SR-IOV functions, where the default routes leave by nothing else.
   bool way_out(const Link& link) const;
 
   /// Mb/s of the link, else of what it stands on (a bond: the sum); empty = unknown. Veths and bridges know none.
@@ -96,6 +97,7 @@ class View {
   };
   void index_links();
   void index_routes();
+  void index_uplinks();
   void index_peers();
   bool find_on_bus(const Entry& entry, bool buses_recorded) const;
   bool find_physical(const Link& link, int depth) const;
@@ -119,11 +121,14 @@ class View {
   std::vector<IpAddress> peers_;
   bool any_bus_device_ = false;
   bool live_switch_port_ = false;
+  bool default_by_pairs_only_ = false;  ///< there are default routes, and all leave by veths
   bool known4_ = false, known6_ = false;
 };
 
 /// Not link-local, unspecified, loopback, multicast, of host scope or tentative: what another host can connect to.
 bool usable_address(const LinkAddress& address);
+/// One end of a pair, the other in another namespace or a container's: veth, netkit.
+bool paired_kind(std::string_view kind);
 /// Link-local by range or scope, and not tentative.
 bool link_local_address(const LinkAddress& address);
 
