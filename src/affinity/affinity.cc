@@ -69,7 +69,7 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
   if (!request.gpu) request.gpu = current_cuda_device();
   request.other_gpus.insert(request.other_gpus.end(), past.gpus.begin(), past.gpus.end());
   if (request.gpu)
-    if (const auto pci = normal_pci_id(*request.gpu);
+    if (const auto pci = sysfs_pci_id(*request.gpu);
         pci && std::find(past.gpus.begin(), past.gpus.end(), *pci) == past.gpus.end())
       past.gpus.push_back(*pci);
 
@@ -81,7 +81,8 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
   const AffinityPlan next = plan(facts);
   if (ours && next.action == AffinityAction::bind_process && next.cpus == past.binding->after)
     return {true, "already-bound",
-            fmt::format("affinity: CPUs stay at {} (already-bound: {})", next.cpus.text(), next.detail)};
+            fmt::format("affinity: CPUs {} -> {} since an earlier call (already-bound: {})",
+                        past.binding->before.text(), next.cpus.text(), next.detail)};
   if (ours && (next.reason == "several-nodes" || next.action == AffinityAction::bind_process)) {
     restore(*masks, *past.binding);
     const std::string back = past.binding->before.text();

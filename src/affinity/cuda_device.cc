@@ -34,12 +34,12 @@ std::optional<std::string> current_cuda_device() {
   if (get_current != nullptr && get_device != nullptr && get_bus_id != nullptr && get_current(&context) == 0 &&
       context != nullptr && get_device(&device) == 0 &&
       get_bus_id(text.data(), static_cast<int>(text.size()) - 1, device) == 0)
-    result = normal_pci_id(text.data());
+    result = sysfs_pci_id(text.data());
   dlclose(library);  // RTLD_NOLOAD took a reference of its own
   return result;
 }
 
-std::optional<std::string> normal_pci_id(std::string_view text) {
+std::optional<std::string> sysfs_pci_id(std::string_view text) {
   unsigned domain = 0;
   unsigned bus = 0;
   unsigned device = 0;

@@ -15,6 +15,6 @@ std::optional<std::string> current_cuda_device();
 
 /// One spelling of a PCI id: CUDA writes "00000000:0F:00.0" or "0000:0F:00.0", sysfs "0000:0f:00.0".
 /// nullopt where the text is no PCI id.
-std::optional<std::string> normal_pci_id(std::string_view text);
+std::optional<std::string> sysfs_pci_id(std::string_view text);
 
 }  // namespace topoguard

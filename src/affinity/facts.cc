@@ -16,7 +16,7 @@ struct NearCpus {
 
 const Gpu* find_gpu(const HostSnapshot& host, const std::string& pci) {
   for (const Gpu& gpu : known(host.gpus))
-    if (gpu.pci && normal_pci_id(*gpu.pci) == pci) return &gpu;
+    if (gpu.pci && sysfs_pci_id(*gpu.pci) == pci) return &gpu;
   return nullptr;
 }
 
@@ -68,14 +68,14 @@ AffinityFacts affinity_facts(const HostSnapshot& host, const Decision& decision,
   if (!all.empty()) facts.online = all;
 
   if (request.gpu) {
-    facts.gpu = normal_pci_id(*request.gpu).value_or(*request.gpu);
+    facts.gpu = sysfs_pci_id(*request.gpu).value_or(*request.gpu);
     const NearCpus near = near_cpus(host, decision, facts.gpu);
     facts.gpu_node = near.node;
     facts.gpu_cpus = near.allowed;
     facts.gpu_cpus_elsewhere = near.elsewhere;
   }
   for (const std::string& other : request.other_gpus) {
-    const auto pci = normal_pci_id(other);
+    const auto pci = sysfs_pci_id(other);
     if (!pci || *pci == facts.gpu) continue;
     const NearCpus near = near_cpus(host, decision, *pci);
     if (!near.allowed.empty()) facts.other_gpu_cpus.push_back(near.allowed);

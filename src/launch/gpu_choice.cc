@@ -51,7 +51,7 @@ ChosenGpu by_index(int index, const EnvLookup& env, const HostSnapshot& host) {
   if (!counts_in_pci_order(env, host))
     return {std::nullopt, "GPUs of several kinds, and CUDA_DEVICE_ORDER is not PCI_BUS_ID: CUDA counts them by speed"};
   for (const Gpu& gpu : known(host.gpus))
-    if (gpu.index == index && gpu.pci) return {normal_pci_id(*gpu.pci), fmt::format("GPU {}", index)};
+    if (gpu.index == index && gpu.pci) return {sysfs_pci_id(*gpu.pci), fmt::format("GPU {}", index)};
   return {std::nullopt, fmt::format("this host has no GPU {}", index)};
 }
 
@@ -88,7 +88,7 @@ ChosenGpu choose_gpu(const std::string& wanted, const EnvLookup& env, const Host
                      const std::vector<GpuUuid>& uuids) {
   if (!wanted.empty() && wanted != "auto") {
     if (is_uuid(wanted)) return by_uuid(wanted, uuids);
-    if (const auto pci = normal_pci_id(wanted)) return {pci, "--gpu " + wanted};
+    if (const auto pci = sysfs_pci_id(wanted)) return {pci, "--gpu " + wanted};
     const auto position = number(wanted);
     if (!position || *position < 0) return {std::nullopt, fmt::format("--gpu {} is no number, UUID or PCI id", wanted)};
     return visible(*position, env, host, uuids);

@@ -35,12 +35,12 @@ Decision two_nodes_decision() {
 }  // namespace
 
 TEST_CASE("PCI ids are compared in one spelling") {
-  CHECK(normal_pci_id("00000000:0F:00.0") == "0000:0f:00.0");
-  CHECK(normal_pci_id("0000:0f:00.0") == "0000:0f:00.0");
-  CHECK(normal_pci_id("10000:e1:00.1") == "10000:e1:00.1");
-  CHECK_FALSE(normal_pci_id("0f:00.0"));
-  CHECK_FALSE(normal_pci_id("0000:0f:00.0x"));
-  CHECK_FALSE(normal_pci_id(""));
+  CHECK(sysfs_pci_id("00000000:0F:00.0") == "0000:0f:00.0");
+  CHECK(sysfs_pci_id("0000:0f:00.0") == "0000:0f:00.0");
+  CHECK(sysfs_pci_id("10000:e1:00.1") == "10000:e1:00.1");
+  CHECK_FALSE(sysfs_pci_id("0f:00.0"));
+  CHECK_FALSE(sysfs_pci_id("0000:0f:00.0x"));
+  CHECK_FALSE(sysfs_pci_id(""));
 }
 
 TEST_CASE("the GPU's node and CPUs come from snapshot and decision") {

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "env_state.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "core/guard.h"
+#include "host/environment.h"
+#include "host/file.h"
+#include "steer/provenance.h"
+
+namespace topoguard {
+namespace {
+
+// Never freed: NCCL keeps the strings.
+std::atomic<const EnvAnswers*> answers{nullptr};
+
+// Variables that an ancestor or another host's topoguard published, with the value that they still have.
+std::map<std::string, std::string> stale_variables() {
+  UserEnvironment inherited;
+  const auto entries = host::environment_entries(Sources());
+  user_entries(entries, &inherited);
+  std::map<std::string, std::string> stale;
+  for (const std::string& name : inherited.ours)
+    if (const auto value = host::variable(entries, name)) stale[name] = *value;
+  return stale;
+}
+
+std::optional<std::string> foreign_net_plugin(const HostSnapshot& host) {
+  for (const Plugin& plugin : known(host.plugins))
+    if (plugin.kind == "net" && host::base_name(plugin.path) == "libnccl-net.so") return plugin.path;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool default_name_is_ours() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&answer), &info) == 0 || info.dli_fname == nullptr) return false;
+  const auto self = host::real_path(info.dli_fname);
+  const std::string path = info.dli_fname;
+  const auto beside = host::real_path(path.substr(0, path.rfind('/') + 1) + "libnccl-net.so");
+  return self && self == beside;
+}
+
+EnvAnswers answers_for(const Session& session, const NcclRelease& release, bool ours_by_default) {
+  PluginSituation situation;
+  situation.release = release;
+  situation.default_name_is_ours = ours_by_default;
+  situation.foreign = foreign_net_plugin(session.host);
+  if (const auto named = session.host.env.find("NCCL_NET_PLUGIN"); named != session.host.env.end())
+    situation.net_plugin = named->second;
+  std::map<std::string, std::string> ours = plugin_answers(situation);
+  if (!session.enforces()) return EnvAnswers(std::move(ours), {});
+  for (const auto& [name, value] : session.decision.env) ours[name] = value;
+  return EnvAnswers(std::move(ours), stale_variables());
+}
+
+void prepare_answers(std::uint8_t major, std::uint8_t minor, std::uint8_t patch) noexcept {
+  guarded(false, [&] {
+    if (answers.load(std::memory_order_acquire) != nullptr) return true;
+    const NcclRelease release{major, minor, patch};
+    Caller caller;
+    caller.front_end = FrontEnd::env;
+    caller.nccl_version = release.text();
+    const Session& session = enter(caller);
+    const EnvAnswers* fresh = new EnvAnswers(answers_for(session, release, default_name_is_ours()));
+    const EnvAnswers* none = nullptr;
+    if (!answers.compare_exchange_strong(none, fresh)) delete fresh;
+    return true;
+  });
+}
+
+const char* answer(const char* name) noexcept {
+  if (name == nullptr) return nullptr;
+  const char* const environment = std::getenv(name);  // the pointer itself, as NCCL's own getEnv has it
+  const EnvAnswers* const known = answers.load(std::memory_order_acquire);
+  return known != nullptr ? known->answer(name, environment) : environment;
+}
+
+}  // namespace topoguard
