@@ -25,6 +25,25 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
+struct Remedy {
+  std::string_view code, text;
+};
+
+constexpr Remedy kRemedies[] = {
+    {"transport-mismatch",
+     "Run `topoguard doctor` on the hosts named: it says what keeps them from the others' transport."},
+    {"nccl-version-mismatch", "Install one NCCL release on all hosts, or use one container image."},
+    {"hca-count-mismatch", "Run `topoguard doctor` on the hosts named: it says why an HCA is left out there."},
+    {"link-layer-mismatch", "Bring the hosts named to the link layer of the others, or leave them out of the job."},
+    {"gid-type-mismatch",
+     "Give the RoCE interfaces of the hosts named the kind of address and GID that the others have."},
+    {"speed-mismatch", "Check cables and switch ports of the hosts named, or leave them out of the job."},
+    {"mtu-mismatch", "Set one MTU on all hosts and switch ports; the RoCE MTU follows the interface's."},
+    {"subnet-mismatch", "Put the devices in common subnets, or add the missing routes on the hosts named."},
+    {"rail-mismatch", "Cable or address the HCAs of the hosts named in the order of the others."},
+    {"env-mismatch", "Set the variable on all hosts of the job, or on none."},
+};
+
 using Values = std::vector<std::optional<std::string>>;  // one per host; empty: takes no part
 
 struct Split {
@@ -73,7 +92,11 @@ class Reporter {
 
   void add(std::string_view code, std::string message, const std::vector<std::size_t>& hosts,
            std::optional<Severity> severity = std::nullopt) {
-    HostsFinding found{make_finding(code, "", std::move(message)), names(hosts)};
+    const auto* remedy =
+        std::find_if(std::begin(kRemedies), std::end(kRemedies), [&](const Remedy& row) { return row.code == code; });
+    HostsFinding found{
+        make_finding(code, "", std::move(message), remedy == std::end(kRemedies) ? "" : std::string(remedy->text)),
+        names(hosts)};
     if (severity) found.finding.severity = *severity;
     findings_.push_back(std::move(found));
   }

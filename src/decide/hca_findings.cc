@@ -184,6 +184,12 @@ std::vector<Finding> hca_use_findings(const View& view, const UserSettings& user
   std::vector<Finding> findings;
   mixed_link_layer(states, findings);
   wrong_gids(view, user, states, chosen, findings);
+  const auto beyond =
+      std::count_if(states.begin(), states.end(), [](const PortState& s) { return s.reason == "nccl-limit"; });
+  if (beyond > 0)
+    findings.push_back(make_finding("nccl-limit", "",
+                                    fmt::format("NCCL {} holds {} HCA ports; {} more that are as good are left out.",
+                                                view.release().text(), view.release().max_hcas(), beyond)));
   const auto& host = view.host();
   constexpr std::int64_t kEnough = std::int64_t{1} << 30;
   if (const auto limit = host.process.memlock_bytes; limit && *limit >= 0 && *limit < kEnough)

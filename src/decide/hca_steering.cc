@@ -163,7 +163,8 @@ GidSteering steer_gids(const NcclRelease& release, const UserSettings& user, con
     }
     if (best_score.right == static_cast<int>(ports.size())) break;
   }
-  const bool users = user.is_set(kIndex) || user.is_set(kFamily) || user.is_set(kRange) || user.is_set(kVersion);
+  const bool users = user.is_set(kIndex) || user.is_set(kFamily) || user.is_set(kRange) || user.is_set(kVersion) ||
+                     user.is_set("NCCL_IB_HCA");
   if (best_score.working > 0 && !users)
     for (auto& port : best.ports) port.kept = port.fit <= GidFit::as_good;
   return best;

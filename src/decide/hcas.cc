@@ -25,7 +25,8 @@ void leave_out(PortState& state, std::string_view reason, std::string detail, st
 }
 
 // The user's NCCL_IB_HCA decides, whatever topoguard thinks of each port.
-void obey_list(const View& view, const NameList& list, std::vector<PortState>& states, std::vector<RuleMatch>& trace) {
+void obey_list(const View& view, const std::optional<NameList>& list, std::vector<PortState>& states,
+               std::vector<RuleMatch>& trace) {
   std::set<std::string> taken;
   for (const auto& port : nccl_hcas(view.release(), known(view.host().rdma), list))
     taken.insert(port.device->name + ":" + std::to_string(port.port->port));
@@ -169,8 +170,9 @@ HcaResult choose_hcas(const View& view, const Policy& policy, const UserSettings
   auto states = survey_ports(view, policy, topology, result.trace);
   for (const auto& state : states) result.rdma_hardware = result.rdma_hardware || !software_rdma(*state.device);
 
-  if (user.hca) {
-    obey_list(view, *user.hca, states, result.trace);
+  // Set and empty, it takes everything, and is not ours to set.
+  if (user.is_set("NCCL_IB_HCA")) {
+    obey_list(view, user.hca, states, result.trace);
   } else {
     filter_ports({view, policy, topology}, states, result.trace);
     respect_limit(view, states, result.trace);
