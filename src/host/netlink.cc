@@ -31,6 +31,7 @@ struct Visit {
   const std::function<bool(nlmsghdr*)>* visit;
   std::exception_ptr thrown;
   bool stopped = false;
+  bool finished = false;  // NLMSG_DONE came: libnl also returns 0 for bytes that hold no whole message
 };
 
 // libnl is C: an exception must not cross it.
@@ -43,6 +44,11 @@ int on_message(nl_msg* message, void* argument) {
   }
   state->stopped = true;
   return NL_STOP;
+}
+
+int on_finish(nl_msg*, void* argument) {
+  static_cast<Visit*>(argument)->finished = true;
+  return NL_OK;
 }
 
 struct Replay {
@@ -90,8 +96,9 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
     if (!socket) throw std::bad_alloc();
     nl_cb* callbacks = nl_socket_get_cb(socket.get());
     const std::unique_ptr<nl_cb, void (*)(nl_cb*)> release(callbacks, &nl_cb_put);
-    Visit state{&visit, nullptr};
+    Visit state{&visit, nullptr, false, false};
     nl_cb_set(callbacks, NL_CB_VALID, NL_CB_CUSTOM, &on_message, &state);
+    nl_cb_set(callbacks, NL_CB_FINISH, NL_CB_CUSTOM, &on_finish, &state);
     nl_socket_disable_seq_check(socket.get());
 
     if (sources.netlink_is_live()) {
@@ -135,6 +142,7 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
     }
     // "No such table": nothing was ever put into it.
     if (error < 0 && error != -NLE_OBJ_NOTFOUND) result.error = text(error);
+    else if (error >= 0 && !state.finished) result.error = "the answer has no end";
     return result;
   }
   return result;

@@ -95,7 +95,7 @@ Sources unpack(const std::string& text, const std::string& directory) {
       const std::string path = directory + "/" + line.substr(0, arrow);
       fs::create_directories(fs::path(path).parent_path());
       fs::create_symlink(line.substr(arrow + 4), path);
-    } else if (line.back() == '/') {
+    } else if (line.back() == '/' && line.find(" = ") == std::string::npos) {
       for (const std::string& path : expand(line)) fs::create_directories(directory + "/" + path);
     } else {
       const auto equals = line.find(" = ");
