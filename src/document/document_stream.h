@@ -15,10 +15,11 @@ class DocumentStream {
   /// Fills at most size bytes and returns how many, 0 at the end.
   using Source = std::function<std::size_t(char* buffer, std::size_t size)>;
 
-  explicit DocumentStream(Source source, std::size_t limit = std::size_t{64} << 20) : source_(std::move(source)), limit_(limit) {}
+  explicit DocumentStream(Source source, std::size_t limit = std::size_t{64} << 20)
+      : source_(std::move(source)), limit_(limit) {}
 
-  /// The next object, blanks around it left out. What is no object goes up to its line's end. A document over the limit is cut
-  /// right behind it, and the stream ends there. Empty at the end.
+  /// The next object, blanks around it left out. What is no object goes up to its line's end. A document over the limit
+  /// is cut right behind it, and the stream ends there. Empty at the end.
   std::optional<std::string> next();
 
  private:

@@ -29,7 +29,8 @@ TEST_CASE("documents are split wherever the reads end") {
   const std::vector<std::string> documents = {R"({"a": [1, {"b": "}]{\""}]})", "{}", "{\n \"c\\\\\": \"\\\\\"\n}"};
   for (const std::size_t step : {1, 2, 7, 4096}) {
     CHECK(split(documents[0] + documents[1] + "\n\n \t" + documents[2] + "\n", step) == documents);
-    CHECK(split("\r\n" + documents[0] + "\r\n" + documents[1], step) == std::vector<std::string>{documents[0], documents[1]});
+    CHECK(split("\r\n" + documents[0] + "\r\n" + documents[1], step) ==
+          std::vector<std::string>{documents[0], documents[1]});
   }
 }
 

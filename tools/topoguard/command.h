@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of the topoguard program share. Each add_X declares one command's options and its action.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topoguard/decision.h"
+#include "topoguard/policy.h"
+#include "topoguard/snapshot.h"
+
+namespace topoguard::cli {
+
+enum Status : int { kClean = 0, kWarnings = 1, kErrors = 2, kBadInput = 3 };
+
+/// The chosen command's action; its result is the exit status.
+using Action = std::function<int()>;
+
+void add_doctor(CLI::App& app, Action& action);  ///< also what runs where no command is named
+void add_snapshot(CLI::App& app, Action& action);
+void add_decide(CLI::App& app, Action& action);
+void add_env(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
+void add_exec(CLI::App& app, Action& action);
+void add_settings(CLI::App& app, Action& action);
+
+/// A host together with what is decided for it.
+struct Decided {
+  HostSnapshot host;
+  Policy policy;
+  Decision decision;  ///< its findings include policy.problems
+};
+Decided decide_for(HostSnapshot host);
+
+/// The recorded host in file ("-": standard input), or this machine where file is empty. Empty after an error line on
+/// stderr.
+std::optional<HostSnapshot> load_host(const std::string& file);
+
+/// By the worst finding.
+Status status_of(const std::vector<Finding>& findings);
+
+}  // namespace topoguard::cli

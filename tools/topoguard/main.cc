@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The topoguard command: see docs/, or `topoguard --help`.
+#include <exception>
+
+#include "command.h"
+#include "document/printable.h"
+#include "io.h"
+#include "policy/settings.h"
+
+using namespace topoguard;
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Shows and decides which network devices NCCL should use on this host, and why.", "topoguard");
+  app.set_version_flag("--version", "topoguard " TOPOGUARD_VERSION);
+  app.require_subcommand(0, 1);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return "topoguard: " + printable(error.what(), 300) + "; `topoguard --help` shows what there is\n";
+  });
+  app.footer(
+      "Exit status: 0 clean, 1 warnings, 2 errors found, 3 bad input or usage.\n\nSettings, from the environment or "
+      "the settings file:\n" +
+      settings_table(SettingsFormat::text));
+  cli::Action action;
+  cli::add_doctor(app, action);
+  cli::add_snapshot(app, action);
+  cli::add_decide(app, action);
+  cli::add_env(app, action);
+  cli::add_compare(app, action);
+  cli::add_import(app, action);
+  cli::add_exec(app, action);
+  cli::add_settings(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? cli::kClean : cli::kBadInput;
+  }
+  return action ? action() : cli::kBadInput;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    cli::complain(printable(error.what(), 300));
+  }
+  return cli::kBadInput;
+}
