@@ -2,6 +2,7 @@
 """What the user or the machine sets: topoguard gives way, and says so where it matters."""
 
 import re
+import struct
 import subprocess
 
 from rig.announced import Announced
@@ -82,18 +83,33 @@ def native_version_missing(run):
 
 
 def plugin_without(run, symbol):
-    """A copy of the plugin, in a folder of its own, whose `symbol` no dlsym finds: its name is changed in .dynstr alone."""
-    listing = subprocess.run(["readelf", "-SW", run.build.plugin], capture_output=True, text=True, check=True, timeout=60).stdout
-    offset, size = (int(number, 16) for number in re.search(r" \.dynstr +STRTAB +\w+ (\w+) (\w+)", listing).groups())
+    """A copy of the plugin, in a folder of its own, that does not export `symbol`: hidden in .dynsym, which dlsym passes over."""
     content = bytearray(run.build.plugin.read_bytes())
-    names = bytes(content[offset:offset + size])
-    expect_equal(names.count(b"\0" + symbol.encode() + b"\0"), 1, f"dynamic names {symbol}")
-    at = offset + names.index(b"\0" + symbol.encode() + b"\0") + 1
-    content[at] = ord("x")
+    symbols, names = (section(run.build.plugin, name) for name in (".dynsym", ".dynstr"))
+    hidden = 0
+    for at in range(*symbols, SYMBOL.size):
+        name, info, _, index, value, size = SYMBOL.unpack_from(content, at)
+        end = content.index(b"\0", names[0] + name)
+        if content[names[0] + name:end] == symbol.encode():
+            SYMBOL.pack_into(content, at, name, info, STV_HIDDEN, index, value, size)
+            hidden += 1
+    expect_equal(hidden, 1, f"dynamic symbols {symbol} of the plugin")
     folder = run.new_folder("plugin")
     folder.mkdir()
     (folder / run.build.plugin.name).write_bytes(content)
     return folder
+
+
+SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
+STV_HIDDEN = 2
+
+
+def section(file, name):
+    """Offset and end of an ELF section in its file."""
+    listing = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, check=True, timeout=60).stdout
+    found = re.search(rf" {re.escape(name)} +\w+ +\w+ (\w+) (\w+)", listing)
+    offset, size = (int(number, 16) for number in found.groups())
+    return offset, offset + size
 
 
 def with_foreign(run, **settings):
@@ -182,7 +198,7 @@ def config_file(run):
     expect_no_warnings(results)
     for rank, result in enumerate(results):
         expect_equal(result.status, 0, f"exit status of rank {rank} (stderr: {result.stderr.strip()})")
-        expect("mode observe (from the file" in (Announced(result).header or ""), f"rank {rank}: {Announced(result).header}")
+        expect("mode observe (from the settings file)" in (Announced(result).header or ""), f"rank {rank}: {Announced(result).header}")
 
 
 @row("nccl", "misspelt-setting")
