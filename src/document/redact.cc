@@ -10,7 +10,7 @@ std::vector<std::string> list_tokens(const HostSnapshot& host) {
   for (const auto* variables : {&host.env, &host.topoguard.config}) {
     for (const auto& [name, value] : *variables) {
       if (name.find("IFNAME") == std::string::npos && name.find("HCA") == std::string::npos &&
-          name.find("CLUDE") == std::string::npos)
+          name.find("EXCLUDE") == std::string::npos && name.find("INCLUDE") == std::string::npos)
         continue;
       std::string token;
       for (const char c : value + ",") {

@@ -10,19 +10,19 @@ namespace {
 
 // Link kinds, which TOPOGUARD_EXCLUDE takes as well; kernel and systemd (man systemd.net-naming-scheme), container
 // networks, RDMA drivers and rdma-core's persistent names.
-constexpr std::array<std::string_view, 90> kUsual = {
-    "bareudp",    "bnxt_re",   "bridge",       "ipip",       "ipvtap",      "loopback",  "wireguard", "bond",
-    "br",         "br-",       "cali",         "cilium_",    "cni",         "docker",    "dummy",     "efa",
-    "en",         "enP",       "ena",          "eno",        "enp",         "ens",       "enu",       "erspan",
-    "eth",        "flannel",   "flannel.",     "genev_sys_", "geneve",      "gre",       "gretap",    "hfi1_",
-    "hns_",       "hsi",       "ib",           "ibP",        "ibp",         "ibs",       "ifb",       "ip6gre",
-    "ip6tnl",     "ipvlan",    "irdma",        "kube-",      "kube-bridge", "kube-ipvs", "lan",       "lo",
-    "lxc",        "lxdbr",     "macvlan",      "macvtap",    "mana_",       "mgmt",      "mlx4_",     "mlx5_",
-    "mlx5_bond_", "net",       "nodelocaldns", "ovs-system", "podman",      "qedr",      "rdma",      "rdmap",
-    "rocep",      "roceP",     "roce",         "rocem",      "rxe",         "rxe_",      "sit",       "siw",
-    "siw_",       "tailscale", "tap",          "team",       "tun",         "tunl",      "usb",       "vbond",
-    "veth",       "virbr",     "vlan",         "vmnet",      "vrf",         "vxlan",     "vxlan.",    "wg",
-    "wl",         "ww"};
+constexpr std::array<std::string_view, 89> kUsual = {
+    "bareudp",   "bnxt_re",      "bridge",     "ipip",        "ipvtap",    "loopback", "wireguard", "bond",
+    "br",        "br-",          "cali",       "cilium_",     "cni",       "docker",   "dummy",     "efa",
+    "en",        "enP",          "ena",        "eno",         "enp",       "ens",      "enu",       "erspan",
+    "eth",       "flannel",      "flannel.",   "genev_sys_",  "geneve",    "gre",      "gretap",    "hfi1_",
+    "hns_",      "ib",           "ibP",        "ibp",         "ibs",       "ifb",      "ip6gre",    "ip6tnl",
+    "ipvlan",    "irdma",        "kube-",      "kube-bridge", "kube-ipvs", "lan",      "lo",        "lxc",
+    "lxdbr",     "macvlan",      "macvtap",    "mana_",       "mgmt",      "mlx4_",    "mlx5_",     "mlx5_bond_",
+    "net",       "nodelocaldns", "ovs-system", "podman",      "qedr",      "rdma",     "rdmap",     "rocep",
+    "roceP",     "roce",         "rocem",      "rxe",         "rxe_",      "sit",      "siw",       "siw_",
+    "tailscale", "tap",          "team",       "tun",         "tunl",      "usb",      "vbond",     "veth",
+    "virbr",     "vlan",         "vmnet",      "vrf",         "vxlan",     "vxlan.",   "wg",        "wl",
+    "ww"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -13,7 +13,7 @@ namespace topoguard {
 namespace {
 
 constexpr std::size_t kLabel = 13;
-constexpr std::size_t kSameFrom = 4;  // this many rejected devices with one reason share lines
+constexpr std::size_t kSameFrom = 4;  // this many devices that are not chosen for one reason share lines
 
 void add_fact(std::string& out, std::string_view label, std::string_view text, const TextStyle& style) {
   out += painted(padded(label, kLabel), Paint::strong, style.colour) + wrapped(text, kLabel, kLabel);
@@ -42,19 +42,18 @@ struct Row {
   std::string names;
 };
 
-// The chosen first; many rejected ones of one kind and reason make one row.
+// The chosen first; many others of one kind, verdict and reason make one row.
 std::vector<Row> device_rows(const std::vector<DeviceVerdict>& devices, bool all) {
   std::vector<const DeviceVerdict*> order;
   for (const DeviceVerdict& device : devices) order.push_back(&device);
   std::stable_sort(order.begin(), order.end(),
                    [](auto* a, auto* b) { return std::tie(a->verdict, b->kind) < std::tie(b->verdict, a->kind); });
-  std::map<std::tuple<DeviceKind, std::string>, std::vector<const DeviceVerdict*>> same;
-  for (const DeviceVerdict* device : order)
-    if (device->verdict == Verdict::rejected) same[{device->kind, device->reason}].push_back(device);
+  std::map<std::tuple<Verdict, DeviceKind, std::string>, std::vector<const DeviceVerdict*>> same;
+  for (const DeviceVerdict* device : order) same[{device->verdict, device->kind, device->reason}].push_back(device);
   std::vector<Row> rows;
   for (const DeviceVerdict* device : order) {
-    const auto found = same.find({device->kind, device->reason});
-    const bool group = !all && device->verdict == Verdict::rejected && found->second.size() >= kSameFrom;
+    const auto found = same.find({device->verdict, device->kind, device->reason});
+    const bool group = !all && device->verdict != Verdict::chosen && found->second.size() >= kSameFrom;
     if (!group) {
       rows.push_back({device, {}});
     } else if (found->second.front() == device) {

@@ -170,7 +170,7 @@ TEST_CASE("settings: names, addresses and folders go, their syntax stays") {
   CHECK(redactor.variable("MASTER_ADDR", "node-a").find("node") == std::string::npos);
   CHECK(redactor.variable("NCCL_IB_ADDR_RANGE", "10.1.2.0/24") ==
         redactor.addresses().prefix(*Prefix::parse("10.1.2.0/24")).text());
-  CHECK(redactor.variable("NCCL_TOPO_FILE", "/home/joe/topo.xml") == "/redacted/topo.xml");
+  CHECK(redactor.variable("NCCL_TOPO_FILE", "/srv/joe/topo.xml") == "/redacted/topo.xml");
   CHECK(redactor.variable("NCCL_DEBUG", "INFO") == "INFO");
   CHECK(redactor.variable("NCCL_IB_GID_INDEX", "3") == "3");
   CHECK(redactor.variable("CUDA_VISIBLE_DEVICES", "0,1") == "0,1");
@@ -178,7 +178,7 @@ TEST_CASE("settings: names, addresses and folders go, their syntax stays") {
   CHECK(redactor.variable("TOPOGUARD_EXCLUDE", "bridge,kind:veth,acme0,10.1.2.3") ==
         "bridge,kind:veth," + acme0 + "," + a);
   CHECK(redactor.variable("TOPOGUARD_APPLIED", "3e5f+1:NCCL_IB_HCA") == "redacted:NCCL_IB_HCA");
-  CHECK(redactor.words("cannot read /home/joe/x: acme0, 10.1.2.3 on node-a.") ==
+  CHECK(redactor.words("cannot read /srv/joe/x: acme0, 10.1.2.3 on node-a.") ==
         "cannot read /redacted/x: " + acme0 + ", " + a + " on " + redactor.variable("MASTER_ADDR", "node-a") + ".");
 }
 
