@@ -16,8 +16,8 @@ std::string upper(std::string text) {
 /// The GPUs talk over NVLink, so that a level that allows nothing but NVLink takes nothing away. SXM boards have it.
 bool nvlink_board(const std::vector<Gpu>& gpus) {
   return std::all_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) {
-    return gpu.name && (upper(*gpu.name).find("SXM") != std::string::npos ||
-                        upper(*gpu.name).find("HGX") != std::string::npos);
+    return gpu.name &&
+           (upper(*gpu.name).find("SXM") != std::string::npos || upper(*gpu.name).find("HGX") != std::string::npos);
   });
 }
 
@@ -42,9 +42,9 @@ void p2p_disabled(const View& view, const UserSettings& user, std::vector<Findin
   } else {
     return;
   }
-  findings.push_back(make_finding("p2p-disabled", "",
-                                  setting + " sends the traffic between this host's " + std::to_string(gpus.size()) +
-                                      " GPUs through host memory"));
+  findings.push_back(make_finding(
+      "p2p-disabled", "",
+      setting + " sends the traffic between this host's " + std::to_string(gpus.size()) + " GPUs through host memory"));
 }
 
 void shm_small(const View& view, std::vector<Finding>& findings) {

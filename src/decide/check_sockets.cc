@@ -46,16 +46,16 @@ void duplicate_subnet(const View& view, const Interfaces& interfaces, const Sock
     if (sole_way_into(view, subnet) == chosen) continue;
     for (const auto& state : interfaces.all) {
       if (state.link == chosen || !view.running(*state.link) || state.verdict.reason == "enslaved") continue;
-      const auto twin = std::find_if(state.link->addr_info.begin(), state.link->addr_info.end(),
-                                     [&](const LinkAddress& a) {
-                                       return usable_address(a) && a.prefixlen < a.local.bits() &&
-                                              Prefix{a.local, a.prefixlen}.network() == subnet;
-                                     });
+      const auto twin =
+          std::find_if(state.link->addr_info.begin(), state.link->addr_info.end(), [&](const LinkAddress& a) {
+            return usable_address(a) && a.prefixlen < a.local.bits() &&
+                   Prefix{a.local, a.prefixlen}.network() == subnet;
+          });
       if (twin == state.link->addr_info.end()) continue;
-      findings.push_back(make_finding(
-          "duplicate-subnet", name,
-          name + " (" + address_text(*own) + ") and " + state.link->ifname + " (" + address_text(*twin) +
-              ") are both up in " + subnet.text() + ": the kernel may send by either, whatever address NCCL bound to"));
+      findings.push_back(make_finding("duplicate-subnet", name,
+                                      name + " (" + address_text(*own) + ") and " + state.link->ifname + " (" +
+                                          address_text(*twin) + ") are both up in " + subnet.text() +
+                                          ": the kernel may send by either, whatever address NCCL bound to"));
       break;
     }
   }
@@ -70,25 +70,30 @@ void pool_kind(const View& view, const Interfaces& interfaces, const SocketChoic
   switch (interfaces.kind) {
     case PoolKind::link_local:
       findings.push_back(make_finding("link-local-only", first,
-                                      first + text + " has only a link-local address: it reaches hosts on the same "
-                                      "wire, and not through a router"));
+                                      first + text +
+                                          " has only a link-local address: it reaches hosts on the same "
+                                          "wire, and not through a router"));
       break;
     case PoolKind::virtual_by_peers:
-      findings.push_back(make_finding("virtual-only", first,
-                                      first + text + " is a virtual interface and the only one with a route to the "
-                                      "other hosts (" + view.peers().front().text() +
-                                          (view.peers().size() > 1 ? ", ..." : "") + "), so it is used",
-                                      "Give the hosts a common network on real interfaces, or expect a tunnel's speed."));
+      findings.push_back(
+          make_finding("virtual-only", first,
+                       first + text +
+                           " is a virtual interface and the only one with a route to the "
+                           "other hosts (" +
+                           view.peers().front().text() + (view.peers().size() > 1 ? ", ..." : "") + "), so it is used",
+                       "Give the hosts a common network on real interfaces, or expect a tunnel's speed."));
       break;
     case PoolKind::virtual_only:
       findings.push_back(make_finding("virtual-only", first,
-                                      first + text + " is the only way out and is virtual: other hosts may be unable to "
-                                      "connect to its address"));
+                                      first + text +
+                                          " is the only way out and is virtual: other hosts may be unable to "
+                                          "connect to its address"));
       break;
     case PoolKind::loopback:
       findings.push_back(make_finding("loopback-only", first,
-                                      "no interface but " + first + " is up with an address: only processes of this "
-                                      "host can be reached"));
+                                      "no interface but " + first +
+                                          " is up with an address: only processes of this "
+                                          "host can be reached"));
       break;
     case PoolKind::normal:
     case PoolKind::none:
@@ -112,9 +117,9 @@ void unreachable(const View& view, const SocketChoice& choice, std::vector<Findi
     }
     peers.push_back(peer.text());
   }
-  findings.push_back(make_finding("peer-unreachable", choice.ifnames.front(),
-                                  "the kernel has no route by " + joined(choice.ifnames) + " to any known peer (" +
-                                      joined(peers) + ")"));
+  findings.push_back(make_finding(
+      "peer-unreachable", choice.ifnames.front(),
+      "the kernel has no route by " + joined(choice.ifnames) + " to any known peer (" + joined(peers) + ")"));
 }
 
 void not_steerable(const UserSettings& user, const SocketChoice& choice, const SocketSteering& steering,
@@ -127,11 +132,10 @@ void not_steerable(const UserSettings& user, const SocketChoice& choice, const S
                                     [&](const NcclInterface& i) { return i.name == name; });
     const bool here = taken != steering.nearest.data.end();
     if (here && taken->address == meant->second) continue;
-    findings.push_back(make_finding(
-        "address-not-steerable", name,
-        meant->second.text() + " on " + name + " is the right address, and NCCL takes " +
-            (here ? "the first one there, " + taken->address.text() : "another interface") +
-            "; no variable can name an address"));
+    findings.push_back(make_finding("address-not-steerable", name,
+                                    meant->second.text() + " on " + name + " is the right address, and NCCL takes " +
+                                        (here ? "the first one there, " + taken->address.text() : "another interface") +
+                                        "; no variable can name an address"));
   }
 }
 
@@ -158,17 +162,18 @@ void bootstrap(const View& view, const UserSettings& user, Interfaces& interface
     if (const auto pick = replay_sockets(view, user, {}).bootstrap.interface) taken = pick->name;
   if (const auto* state = taken.empty() ? nullptr : interfaces.find(taken)) {
     if (const auto why = why_wrong(view, user, *state, choice); !why.empty())
-      findings.push_back(make_finding("bootstrap-not-covered", taken,
-                                      "NCCL's bootstrap took " + taken + " (" + why + ") before topoguard was asked; " +
-                                          right + " is right"));
+      findings.push_back(make_finding(
+          "bootstrap-not-covered", taken,
+          "NCCL's bootstrap took " + taken + " (" + why + ") before topoguard was asked; " + right + " is right"));
   }
   const auto& fixed = steering.replay.bootstrap.interface;
   if (!user.is_set("NCCL_COMM_ID") || !fixed) return;
   if (const auto* state = interfaces.find(fixed->name))
     if (const auto why = why_wrong(view, user, *state, choice); !why.empty())
       findings.push_back(make_finding("comm-id-fixed", fixed->name,
-                                      "with NCCL_COMM_ID set, the bootstrap of NCCL " + view.release().text() + " takes " +
-                                          fixed->name + " (" + why + ") whatever else is set; " + right + " is right"));
+                                      "with NCCL_COMM_ID set, the bootstrap of NCCL " + view.release().text() +
+                                          " takes " + fixed->name + " (" + why + ") whatever else is set; " + right +
+                                          " is right"));
 }
 
 }  // namespace

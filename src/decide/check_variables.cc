@@ -33,9 +33,9 @@ void prefix_match(const std::string& variable, const NameList& list, const Names
       named = named || device == entry.name;
     }
     if (matched.size() < 2 || (list.exclude && !named)) continue;
-    findings.push_back(make_finding("env-prefix-match", entry.name,
-                                    "'" + entry.name + "' in " + variable + " is a prefix for NCCL and matches " +
-                                        listed(matched)));
+    findings.push_back(
+        make_finding("env-prefix-match", entry.name,
+                     "'" + entry.name + "' in " + variable + " is a prefix for NCCL and matches " + listed(matched)));
   }
 }
 
@@ -62,16 +62,17 @@ void check_list(const std::string& variable, const NameList& list, std::string_v
     findings.push_back(make_finding("env-syntax", "", variable + "=" + std::string(text) + ": " + mistake));
   prefix_match(variable, list, devices, findings);
   if (takes_any) return;
-  findings.push_back(make_finding(
-      "env-no-match", "",
-      variable + "=" + std::string(text) +
-          (list.exclude ? " leaves nothing of what this host has: " : " matches nothing that NCCL could use here; there is ") +
-          (devices.empty() ? "nothing of that kind" : listed(devices))));
+  findings.push_back(make_finding("env-no-match", "",
+                                  variable + "=" + std::string(text) +
+                                      (list.exclude ? " leaves nothing of what this host has: "
+                                                    : " matches nothing that NCCL could use here; there is ") +
+                                      (devices.empty() ? "nothing of that kind" : listed(devices))));
 }
 
 void interface_list(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
   if (const auto* text = user.find("NCCL_SOCKET_IFNAME"); text && text->size() == 1)
-    findings.push_back(make_finding("env-syntax", "", "NCCL_SOCKET_IFNAME=" + *text + ": NCCL ignores a list this short"));
+    findings.push_back(
+        make_finding("env-syntax", "", "NCCL_SOCKET_IFNAME=" + *text + ": NCCL ignores a list this short"));
   if (!user.ifname || !view.host().links) return;
   Names names;
   for (const auto* link : view.links()) names.push_back(link->ifname);
@@ -81,12 +82,12 @@ void interface_list(const View& view, const UserSettings& user, std::vector<Find
   for (const auto& interface : taken) {
     const auto* link = view.link(interface.name);
     if (!link || !view.loopback(*link) || !interface.address.is_loopback()) continue;
-    findings.push_back(make_finding("env-loopback-reenabled", interface.name,
-                                    "NCCL_SOCKET_IFNAME=" + *user.find("NCCL_SOCKET_IFNAME") +
-                                        " replaces NCCL's own exclusions, so that " + interface.name + " (" +
-                                        interface.address.text() + ") is used and announced to other hosts",
-                                    "Add " + interface.name + " to the list: NCCL_SOCKET_IFNAME=" +
-                                        *user.find("NCCL_SOCKET_IFNAME") + "," + interface.name));
+    findings.push_back(make_finding(
+        "env-loopback-reenabled", interface.name,
+        "NCCL_SOCKET_IFNAME=" + *user.find("NCCL_SOCKET_IFNAME") + " replaces NCCL's own exclusions, so that " +
+            interface.name + " (" + interface.address.text() + ") is used and announced to other hosts",
+        "Add " + interface.name + " to the list: NCCL_SOCKET_IFNAME=" + *user.find("NCCL_SOCKET_IFNAME") + "," +
+            interface.name));
   }
 }
 
@@ -119,8 +120,9 @@ void values(const View& view, const UserSettings& user, std::vector<Finding>& fi
                                     "NCCL_COMM_ID is set to nothing: NCCL cannot read an address from it and fails"));
   if (const auto* family = user.find("NCCL_SOCKET_FAMILY"); family && !family->empty() && !user.family)
     findings.push_back(make_finding("env-syntax", "",
-                                    "NCCL_SOCKET_FAMILY=" + *family + ": NCCL knows AF_INET and AF_INET6 and ignores "
-                                    "everything else"));
+                                    "NCCL_SOCKET_FAMILY=" + *family +
+                                        ": NCCL knows AF_INET and AF_INET6 and ignores "
+                                        "everything else"));
 }
 
 void numbers_and_names(const View& view, const UserSettings& user, std::vector<Finding>& findings) {

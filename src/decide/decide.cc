@@ -45,9 +45,9 @@ bool interfaces_left(const View& view, const UserSettings& user, const Interface
 void check_transport(const View& view, const Policy& policy, const TransportChoice& transport, const HcaResult& hcas,
                      Decision& decision) {
   if (decision.transport == Transport::socket && hcas.rdma_hardware && !other_plugin_carries(view.host()))
-    decision.findings.push_back(make_finding("slow-fallback", "",
-                                             "this host has RDMA hardware, and the data goes over TCP: " + transport.why,
-                                             "See the findings about the RDMA devices, or drop the setting named here."));
+    decision.findings.push_back(
+        make_finding("slow-fallback", "", "this host has RDMA hardware, and the data goes over TCP: " + transport.why,
+                     "See the findings about the RDMA devices, or drop the setting named here."));
   if (policy.require_ib && decision.transport != Transport::ib)
     decision.findings.push_back(make_finding("require-ib-unmet", "", "TOPOGUARD_REQUIRE=IB: " + transport.why));
 }
@@ -100,8 +100,8 @@ Decision decide_unguarded(const HostSnapshot& host, const Policy& policy) {
   append(decision.trace, std::move(interfaces.trace));
   append(decision.trace, std::move(hcas.trace));
   append(decision.trace, std::move(gpus.trace));
-  decision.trace.push_back({"", "transport-" + transport.rule,
-                            std::string(transport_name(decision.transport)) + ": " + transport.why});
+  decision.trace.push_back(
+      {"", "transport-" + transport.rule, std::string(transport_name(decision.transport)) + ": " + transport.why});
   for (const auto& [name, value] : steering.env)
     decision.trace.push_back({"", "socket-steering", name + "=" + value + " brings NCCL to the chosen interfaces"});
   list_devices(interfaces, hcas, decision);

@@ -41,7 +41,8 @@ std::string list_codes() {
   };
   std::string text = "Findings\n";
   for (const auto& row : finding_codes())
-    text += "  " + pad(row.code, width + 2) + pad(severity_name(row.severity), kSeverityWidth) + std::string(row.when) + "\n";
+    text += "  " + pad(row.code, width + 2) + pad(severity_name(row.severity), kSeverityWidth) + std::string(row.when) +
+            "\n";
   text += "\nReasons of devices\n";
   for (const auto& row : reason_codes()) text += "  " + pad(row.reason, width + 2) + std::string(row.meaning) + "\n";
   return text;

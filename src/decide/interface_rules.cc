@@ -19,8 +19,8 @@ bool one_of(std::string_view kind, const std::array<std::string_view, N>& kinds)
 
 /// Kinds as in the kernel's rtnl_link_ops.
 constexpr std::array<std::string_view, 22> kOverlays{
-    "vxlan", "geneve",   "gre",       "gretap", "ip6gre", "ip6gretap", "erspan",  "ip6erspan", "ipip", "ip6tnl", "sit",
-    "vti",   "vti6",     "xfrm",      "bareudp", "gtp",   "l2tp",      "amt",     "batadv",    "lisp", "ovpn",   "mpls",
+    "vxlan", "geneve", "gre",  "gretap",  "ip6gre", "ip6gretap", "erspan", "ip6erspan", "ipip", "ip6tnl", "sit",
+    "vti",   "vti6",   "xfrm", "bareudp", "gtp",    "l2tp",      "amt",    "batadv",    "lisp", "ovpn",   "mpls",
 };
 constexpr std::array<std::string_view, 6> kEndpoints{"tun", "tap", "wireguard", "ppp", "slip", "nlmon"};
 
@@ -35,9 +35,7 @@ bool enslaved(const Facts& f) {
   return f.link.master || f.link.has_flag("SLAVE");
 }
 
-bool container_end(const Facts& f) {
-  return paired_kind(f.view.kind(f.link)) && !f.view.physical_backed(f.link);
-}
+bool container_end(const Facts& f) { return paired_kind(f.view.kind(f.link)) && !f.view.physical_backed(f.link); }
 
 }  // namespace
 
@@ -80,7 +78,9 @@ const std::vector<InterfaceRule>& interface_rules() {
        "03-veth-second"},
       {"tunnel-endpoint", [](const Facts& f) { return one_of(f.view.kind(f.link), kEndpoints); },
        Standing::virtual_good, "tunnel-endpoint",
-       [](const Facts& f) { return "ends in a program (" + kind_text(f) + ")" + with_address(f) + ", not at a device"; },
+       [](const Facts& f) {
+         return "ends in a program (" + kind_text(f) + ")" + with_address(f) + ", not at a device";
+       },
        "prototype-findings.md: a tun first in the list hangs the bootstrap"},
       {"overlay", [](const Facts& f) { return one_of(f.view.kind(f.link), kOverlays); }, Standing::virtual_good,
        "overlay",
@@ -94,7 +94,8 @@ const std::vector<InterfaceRule>& interface_rules() {
        [](const Facts& f) { return f.view.kind(f.link) == "bridge" && !f.view.physical_backed(f.link); },
        Standing::virtual_good, "virtual-bridge",
        [](const Facts& f) {
-         return "a bridge" + with_address(f) + " without a physical port that is up: it leads to containers or virtual "
+         return "a bridge" + with_address(f) +
+                " without a physical port that is up: it leads to containers or virtual "
                 "machines of this host";
        },
        "53-docker-bridges-and-veths"},
@@ -107,8 +108,9 @@ const std::vector<InterfaceRule>& interface_rules() {
        "93-vrf-slave-keeps-its-address"},
       {"address-unusable", [](const Facts& f) { return f.address == nullptr; }, Standing::unusable, "address-unusable",
        [](const Facts&) {
-         return std::string("none of its addresses can be used: tentative, of host scope, or not of the family that "
-                            "NCCL_SOCKET_FAMILY wants");
+         return std::string(
+             "none of its addresses can be used: tentative, of host scope, or not of the family that "
+             "NCCL_SOCKET_FAMILY wants");
        },
        "prototype-findings.md: link-local addresses within a second of creation"},
       {"link-local", [](const Facts& f) { return !usable_address(*f.address); }, Standing::link_local, "link-local",

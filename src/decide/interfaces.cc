@@ -34,6 +34,8 @@ int subnet_rank(const Policy& policy, const IpAddress& address) {
 }
 
 void count_peers(const View& view, InterfaceState& state) {
+  // Others are told to connect to it: as good as a route to one of them.
+  if (view.announced() == state.link) ++state.peers_reached;
   for (const auto& peer : view.peers()) {
     const auto reaches = view.reaches(*state.link, peer);
     if (!reaches) state.peers_unknown = true;
@@ -63,12 +65,10 @@ class Pool {
         const bool leads_away = s.verdict.reason == "tunnel-endpoint" || s.verdict.reason == "overlay";
         return virtual_standing(s.standing) && !s.excluded && s.included && (s.named || leads_away);
       });
-    if (good.empty())
-      good = pick([](const InterfaceState& s) { return s.standing == Standing::good && !s.excluded; });
+    if (good.empty()) good = pick([](const InterfaceState& s) { return s.standing == Standing::good && !s.excluded; });
     if (none_reaches(good)) {
-      auto way = pick([](const InterfaceState& s) {
-        return virtual_standing(s.standing) && !s.excluded && s.peers_reached > 0;
-      });
+      auto way = pick(
+          [](const InterfaceState& s) { return virtual_standing(s.standing) && !s.excluded && s.peers_reached > 0; });
       if (!way.empty()) return take(std::move(way), PoolKind::virtual_by_peers, true);
     }
     if (!good.empty()) {
@@ -106,6 +106,8 @@ class Pool {
       const auto& local = state->address->local;
       if (local.family == Family::inet6 && (local.bytes[0] & 0xe0) == 0x20) return false;
     }
+    if (std::any_of(states.begin(), states.end(), [&](const auto* s) { return s->link == view_.announced(); }))
+      return false;
     if (view_.peers().empty()) return true;
     return std::any_of(view_.peers().begin(), view_.peers().end(), [&](const IpAddress& peer) {
       const auto way = view_.way_to(peer);
@@ -178,8 +180,8 @@ void judge(const View& view, InterfaceState& state, bool only_routable_elsewhere
     const bool good = state.standing == Standing::good;
     state.verdict = {DeviceKind::netdev, state.link->ifname, good ? Verdict::eligible : Verdict::rejected, rule.reason,
                      rule.detail(facts)};
-    trace.push_back({state.link->ifname, rule.id,
-                     std::string(verdict_name(state.verdict.verdict)) + ": " + state.verdict.detail});
+    trace.push_back(
+        {state.link->ifname, rule.id, std::string(verdict_name(state.verdict.verdict)) + ": " + state.verdict.detail});
     break;
   }
   if (!state.excluded || state.standing == Standing::unusable) return;

@@ -21,7 +21,7 @@ enum class Standing : unsigned char {
   virtual_good,        ///< virtual, with an address that other hosts might use
   virtual_link_local,  ///< virtual, link-local
   loopback,
-  unusable,            ///< down, enslaved, without an address
+  unusable,  ///< down, enslaved, without an address
 };
 
 struct InterfaceState {
@@ -41,7 +41,7 @@ struct InterfaceState {
 enum class PoolKind : unsigned char { normal, link_local, virtual_by_peers, virtual_only, loopback, none };
 
 struct Interfaces {
-  std::vector<InterfaceState> all;  ///< as View::links()
+  std::vector<InterfaceState> all;    ///< as View::links()
   std::vector<InterfaceState*> pool;  ///< those to choose from, best for the bootstrap first; into `all`
   PoolKind kind = PoolKind::none;
   std::vector<RuleMatch> trace;

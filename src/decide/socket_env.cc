@@ -11,9 +11,11 @@ using Variables = std::map<std::string, std::string>;
 struct Agreement {
   bool names = false;
   bool addresses = false;
+  bool families = true;
   bool on_loopback = false;  ///< NCCL would take a loopback address where another is meant
 
-  int score() const { return names ? (addresses ? 0 : 1) : 2; }
+  static constexpr int kWrongNames = 3;
+  int score() const { return !names ? kWrongNames : !families ? 2 : !addresses ? 1 : 0; }
 };
 
 Agreement compare(const SocketReplay& replay, Transport transport, const SocketChoice& choice, bool comm_id) {
@@ -30,6 +32,7 @@ Agreement compare(const SocketReplay& replay, Transport transport, const SocketC
     }
     if (meant->second == interface.address) continue;
     agreement.addresses = false;
+    if (meant->second.family != interface.address.family) agreement.families = false;
     if (interface.address.is_loopback()) agreement.on_loopback = true;
   }
   // NCCL_COMM_ID fixes the bootstrap whatever we publish, so it cannot tell the ways apart.
@@ -48,8 +51,7 @@ std::vector<Variables> options(const UserSettings& user, const SocketChoice& cho
   const bool may_name = names_free && !user.is_set("NCCL_SOCKET_IFNAME");
   if (may_name) result.push_back({{"NCCL_SOCKET_IFNAME", list}});
   if (family_free) result.push_back({{"NCCL_SOCKET_FAMILY", family}});
-  if (may_name && family_free)
-    result.push_back({{"NCCL_SOCKET_IFNAME", list}, {"NCCL_SOCKET_FAMILY", family}});
+  if (may_name && family_free) result.push_back({{"NCCL_SOCKET_IFNAME", list}, {"NCCL_SOCKET_FAMILY", family}});
   return result;
 }
 
@@ -70,7 +72,7 @@ SocketSteering steer_sockets(const View& view, const UserSettings& user, Transpo
   SocketSteering steering;
   if (choice.ifnames.empty()) return steering;
   const bool comm_id = user.is_set("NCCL_COMM_ID");
-  int best = 3;
+  int best = Agreement::kWrongNames + 1;
   bool on_loopback = false;
   for (auto& variables : options(user, choice)) {
     auto replay = replay_sockets(view, user, variables);
@@ -82,7 +84,7 @@ SocketSteering steer_sockets(const View& view, const UserSettings& user, Transpo
     if (best == 0) break;
   }
   // Publishing a name that leads to 127.0.0.1, or one that changes nothing for the better, is worse than stock.
-  if (on_loopback || best == 2) {
+  if (on_loopback || best == Agreement::kWrongNames) {
     steering.env.clear();
     steering.replay = replay_sockets(view, user, {});
   }

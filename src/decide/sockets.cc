@@ -97,7 +97,7 @@ class Chooser {
   }
 
   bool reaches_master(const InterfaceState& state) const {
-    return master_ && view_.reaches(*state.link, *master_).value_or(false);
+    return view_.announced() == state.link || (master_ && view_.reaches(*state.link, *master_).value_or(false));
   }
 
   bool peers_beyond_master() const {
@@ -124,17 +124,20 @@ class Chooser {
     const auto best_rank = (*std::min_element(left.begin(), left.end(), [](const auto* a, const auto* b) {
                              return a->policy_rank < b->policy_rank;
                            }))->policy_rank;
-    drop(left, [&](const InterfaceState& s) { return s.policy_rank != best_rank; }, "outside-policy",
-         "an earlier subnet of TOPOGUARD_SUBNETS is on another interface");
+    drop(
+        left, [&](const InterfaceState& s) { return s.policy_rank != best_rank; }, "outside-policy",
+        "an earlier subnet of TOPOGUARD_SUBNETS is on another interface");
     std::int64_t fastest = 0;
     for (const auto* state : left) fastest = std::max(fastest, reckoned_speed(view_, *state->link));
-    drop(left, [&](const InterfaceState& s) { return reckoned_speed(view_, *s.link) != fastest; }, "slower",
-         "slower than the chosen ones");
+    drop(
+        left, [&](const InterfaceState& s) { return reckoned_speed(view_, *s.link) != fastest; }, "slower",
+        "slower than the chosen ones");
     const bool master_tells = !peers_beyond_master() &&
                               std::any_of(left.begin(), left.end(), [&](const auto* s) { return reaches_master(*s); });
     if (master_tells)
-      drop(left, [&](const InterfaceState& s) { return !reaches_master(s); }, "no-route-to-peers",
-           "as fast as the chosen one, and has no route to MASTER_ADDR");
+      drop(
+          left, [&](const InterfaceState& s) { return !reaches_master(s); }, "no-route-to-peers",
+          "as fast as the chosen one, and has no route to MASTER_ADDR");
     // The one that also reaches the master is the best of equals; the pool's order decides the rest.
     std::stable_partition(left.begin(), left.end(), [&](const InterfaceState* s) { return reaches_master(*s); });
     return sharers(left);
@@ -146,8 +149,7 @@ class Chooser {
       const auto clashes = [&](const InterfaceState* other) {
         return share_subnet(*state, *other) || share_device(view_, *state, *other);
       };
-      const bool same_family =
-          chosen.empty() || state->address->family() == chosen.front()->address->family();
+      const bool same_family = chosen.empty() || state->address->family() == chosen.front()->address->family();
       if (!same_family || chosen.size() == kMaxInterfaces || std::any_of(chosen.begin(), chosen.end(), clashes)) {
         leave_out(*state, "shares-subnet",
                   same_family ? "in the same subnet or over the same device as a chosen one"
@@ -203,11 +205,11 @@ class Chooser {
       verdict.reason = "only-way-to-peers";
     else if (last_resort)
       verdict.reason = "only-candidate";
-    else if (verdict.reason != "only-routable-address")
+    else if (view_.loopback(*state.link) || view_.kind(*state.link) == "dummy")
+      verdict.reason = "only-routable-address";
+    else
       verdict.reason = first ? "best-interface" : "equal-share";
     verdict.verdict = Verdict::chosen;
-    if (first && view_.loopback(*state.link) && interfaces_.kind != PoolKind::loopback)
-      verdict.reason = "only-routable-address";
     interfaces_.trace.push_back({state.link->ifname, verdict.reason, "chosen: " + verdict.detail});
   }
 

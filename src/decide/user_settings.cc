@@ -29,9 +29,8 @@ std::set<std::string, std::less<>> applied_names(const HostSnapshot& host) {
 }  // namespace
 
 bool same_network_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 const std::string* UserSettings::find(std::string_view name) const {

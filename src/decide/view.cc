@@ -50,8 +50,7 @@ bool usable_address(const LinkAddress& address) {
   const auto& local = address.local;
   if (address.tentative.value_or(false) || address.scope == "link" || address.scope == "host") return false;
   if (local.is_link_local() || local.is_loopback() || local.is_unspecified()) return false;
-  const bool multicast =
-      local.family == Family::inet ? (local.bytes[0] & 0xf0) == 0xe0 : local.bytes[0] == 0xff;
+  const bool multicast = local.family == Family::inet ? (local.bytes[0] & 0xf0) == 0xe0 : local.bytes[0] == 0xff;
   return !multicast;
 }
 
@@ -129,6 +128,9 @@ void View::index_peers() {
     if (const auto address = IpAddress::parse(at->second)) peers_.push_back(*address);
   if (const auto at = host_.env.find("NCCL_COMM_ID"); at != host_.env.end())
     if (const auto id = parse_comm_id(at->second)) peers_.push_back(id->address);
+  // Rank 0's host has no peer by MASTER_ADDR, and must come to what all others do.
+  for (const auto& peer : peers_)
+    if (!announced_ && !peer.is_loopback()) announced_ = holder(peer);
   peers_.erase(std::remove_if(peers_.begin(), peers_.end(),
                               [&](const IpAddress& peer) {
                                 return peer.is_loopback() || peer.is_unspecified() || holder(peer) != nullptr;
@@ -152,9 +154,7 @@ const Link* View::link(int ifindex) const {
 std::string_view View::kind(const Link& link) const { return entry(link).kind; }
 bool View::running(const Link& link) const { return link_running(link); }
 
-bool View::loopback(const Link& link) const {
-  return link.has_flag("LOOPBACK") || link.link_type == "loopback";
-}
+bool View::loopback(const Link& link) const { return link.has_flag("LOOPBACK") || link.link_type == "loopback"; }
 
 const Link* View::master(const Link& link) const { return entry(link).master; }
 const std::vector<const Link*>& View::slaves(const Link& link) const { return entry(link).slaves; }

@@ -44,10 +44,10 @@ class View {
   bool running(const Link& link) const;
   bool loopback(const Link& link) const;
 
-  const Link* master(const Link& link) const;              ///< nullptr without one, or where it is in another namespace
+  const Link* master(const Link& link) const;  ///< nullptr without one, or where it is in another namespace
   const std::vector<const Link*>& slaves(const Link& link) const;  ///< ports of a bridge, bond, team, VRF
-  const Link* lower(const Link& link) const;               ///< what a vlan, macvlan, ipvlan, ... stands on, here
-  bool lower_elsewhere(const Link& link) const;            ///< its lower device (or veth peer) is in another namespace
+  const Link* lower(const Link& link) const;     ///< what a vlan, macvlan, ipvlan, ... stands on, here
+  bool lower_elsewhere(const Link& link) const;  ///< its lower device (or veth peer) is in another namespace
   /// Every device at the bottom of the stack below `link`; itself where it stands on nothing. Cycles are cut.
   std::vector<const Link*> bottoms(const Link& link) const;
 
@@ -79,6 +79,9 @@ class View {
 
   /// Peers that are not this host's own addresses; sorted, once each.
   const std::vector<IpAddress>& peers() const { return peers_; }
+  /// Who has the own address that the other hosts know (as MASTER_ADDR, NCCL_COMM_ID, or among the peers); nullptr where
+  /// they know none.
+  const Link* announced() const { return announced_; }
   const Link* holder(const IpAddress& address) const;  ///< who has it, nullptr if nobody here
 
   const PciDevice* pci(std::string_view id) const;  ///< nullptr where unknown
@@ -119,6 +122,7 @@ class View {
   std::map<IpAddress, std::optional<Way>> peer_ways_;
   std::unordered_map<std::string_view, const PciDevice*> pci_;
   std::vector<IpAddress> peers_;
+  const Link* announced_ = nullptr;
   bool any_bus_device_ = false;
   bool live_switch_port_ = false;
   bool default_by_pairs_only_ = false;  ///< there are default routes, and all leave by veths

@@ -44,8 +44,7 @@ void View::index_routes() {
                       route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
                       route->gateway, route->prefsrc);
   };
-  std::stable_sort(routes_.begin(), routes_.end(),
-                   [&](const Route* a, const Route* b) { return order(a) < order(b); });
+  std::stable_sort(routes_.begin(), routes_.end(), [&](const Route* a, const Route* b) { return order(a) < order(b); });
   for (const auto* route : routes_) {
     if (drops(*route)) continue;
     std::vector<const Link*> owners;

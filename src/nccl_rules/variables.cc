@@ -10,20 +10,20 @@ namespace {
 
 /// PyTorch's former names (c10d ProcessGroupNCCL.hpp before 2.2); each is TORCH_ and the same name today.
 constexpr std::array<std::string_view, 9> kPyTorch{
-    "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT",          "NCCL_DESYNC_DEBUG",
-    "NCCL_ENABLE_TIMING",        "NCCL_HIGH_PRIORITY",          "NCCL_DUMP_ON_TIMEOUT",
-    "NCCL_TRACE_BUFFER_SIZE",    "NCCL_USE_COMM_NONBLOCKING",   "NCCL_AVOID_RECORD_STREAMS",
+    "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT",        "NCCL_DESYNC_DEBUG",
+    "NCCL_ENABLE_TIMING",        "NCCL_HIGH_PRIORITY",        "NCCL_DUMP_ON_TIMEOUT",
+    "NCCL_TRACE_BUFFER_SIZE",    "NCCL_USE_COMM_NONBLOCKING", "NCCL_AVOID_RECORD_STREAMS",
 };
 
 /// Names that belong to others: build systems and images (NCCL_VERSION in NVIDIA's images), nccl-tests, and plugins
 /// (SHARP, UCX and IBext of HPC-X, Google's FasTrak, gIB and TCPX, Microsoft's and Alibaba's).
 constexpr std::array<std::string_view, 9> kForeign{
-    "NCCL_VERSION", "NCCL_HOME",       "NCCL_ROOT",          "NCCL_ROOT_DIR",    "NCCL_DIR",
+    "NCCL_VERSION", "NCCL_HOME",          "NCCL_ROOT",       "NCCL_ROOT_DIR",          "NCCL_DIR",
     "NCCL_LIBRARY", "NCCL_IBEXT_DISABLE", "NCCL_PLUGIN_P2P", "NCCL_TUNER_CONFIG_PATH",
 };
 constexpr std::array<std::string_view, 11> kForeignPrefixes{
-    "NCCL_TESTS_", "NCCL_SHARP_", "NCCL_UCX_",  "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_SHIMNET_",
-    "NCCL_ACCL_",  "NCCL_LIB",    "NCCL_INCLUDE", "NCCL_GIB_",   "NCCL_PKG_",
+    "NCCL_TESTS_", "NCCL_SHARP_", "NCCL_UCX_",    "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_SHIMNET_",
+    "NCCL_ACCL_",  "NCCL_LIB",    "NCCL_INCLUDE", "NCCL_GIB_",     "NCCL_PKG_",
 };
 
 /// Edits between two names, a swap of neighbours counting once; stops at `limit` + 1.
@@ -43,8 +43,7 @@ int distance(std::string_view a, std::string_view b, int limit) {
       const auto at = [&](int x, int y) { return cost[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)]; };
       const bool same = a[static_cast<std::size_t>(i - 1)] == b[static_cast<std::size_t>(j - 1)];
       here = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 &&
-                           a[static_cast<std::size_t>(i - 1)] == b[static_cast<std::size_t>(j - 2)] &&
+      const bool swapped = i > 1 && j > 1 && a[static_cast<std::size_t>(i - 1)] == b[static_cast<std::size_t>(j - 2)] &&
                            a[static_cast<std::size_t>(i - 2)] == b[static_cast<std::size_t>(j - 1)];
       if (swapped) here = std::min(here, at(i - 2, j - 2) + 1);
     }

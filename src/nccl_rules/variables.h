@@ -14,25 +14,27 @@ namespace topoguard {
 
 struct NcclVariable {
   std::string_view name;
-  NcclRelease since;  ///< first tag that reads it
-  NcclRelease until;  ///< last tag that reads it; kNewestNccl where it is still read
-  bool number;        ///< an NCCL_PARAM: read by strtoll
+  NcclRelease since;      ///< first tag that reads it
+  NcclRelease until;      ///< last tag that reads it; kNewestNccl where it is still read
+  bool number;            ///< an NCCL_PARAM: read by strtoll
   std::string_view file;  ///< where in the last of these tags, below src/
 
   /// Releases newer than our newest are taken to read what that one reads.
-  bool read_by(const NcclRelease& release) const { return since <= release && (release <= until || until == kNewestNccl); }
+  bool read_by(const NcclRelease& release) const {
+    return since <= release && (release <= until || until == kNewestNccl);
+  }
 };
 
 const std::vector<NcclVariable>& nccl_variables();  ///< sorted by name
 const NcclVariable* nccl_variable(std::string_view name);
 
 enum class NameStatus : unsigned char {
-  read,        ///< this release reads it
-  newer,       ///< a newer release does
-  retired,     ///< an older release did
-  pytorch,     ///< PyTorch's own, TORCH_NCCL_* today
-  foreign,     ///< another program's or plugin's, a container image's: nothing to say about it
-  misspelt,    ///< close to a name that this release reads
+  read,      ///< this release reads it
+  newer,     ///< a newer release does
+  retired,   ///< an older release did
+  pytorch,   ///< PyTorch's own, TORCH_NCCL_* today
+  foreign,   ///< another program's or plugin's, a container image's: nothing to say about it
+  misspelt,  ///< close to a name that this release reads
   unknown,
 };
 
