@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "affinity/affinity.h"
 #include "core/announce.h"
 #include "stock/release.h"
 #include "stock/table_shape.h"
@@ -31,6 +32,13 @@ void add_parts(std::string_view name, std::set<std::string>& names) {
     names.emplace(part);
     name.remove_prefix(std::min(end + 1, name.size()));
   }
+}
+
+// NCCL calls init() with the communicator's device current, and starts its threads later: they inherit the mask.
+void bind_cpus(const Session& session, const Voice& voice) {
+  if (!session.decided) return;
+  const AffinityOutcome outcome = bind_for_communicator(session.host, session.decision, session.policy, {});
+  if (!outcome.text.empty()) say(voice, "topoguard: " + outcome.text);
 }
 
 std::set<std::string> wanted_devices(const Decision& decision, BaseKind kind) {
@@ -68,6 +76,7 @@ tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, voi
   caller.nccl = nccl ? &*nccl : nullptr;
   const Session& session = enter(caller);
   const Voice voice = session.voice(logger);
+  bind_cpus(session, voice);
   if (!nccl) {
     complain(voice, Severity::warning, "nccl-not-found",
              "the caller of the net plugin is in no loaded library, so its transports cannot be wrapped: NCCL goes on "
@@ -183,7 +192,9 @@ void NetCore::check_steering(const Session& session, const Voice& voice, const B
     std::memcpy(&name, properties.data(), sizeof name);
     if (name != nullptr) add_parts(name, seen);
   }
-  const auto wanted = wanted_devices(session.decision, base.kind);
+  // Decided for RDMA and running over TCP is a difference, whatever the interface is called.
+  const bool lost_ib = session.decision.transport == Transport::ib && base.kind == BaseKind::socket;
+  const auto wanted = wanted_devices(session.decision, lost_ib ? BaseKind::ib : base.kind);
   if (seen == wanted || wanted.empty()) return;
   complain(voice, Severity::warning, "steering-not-applied",
            "NCCL took " + joined(seen) + " where topoguard decided on " + joined(wanted) +

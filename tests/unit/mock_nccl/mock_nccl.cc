@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -53,6 +54,8 @@ MockTransport& transport(int which) { return which == 0 ? mock.ib : mock.socket;
 tgnccl_result_t first_result(int which) {
   MockTransport& t = transport(which);
   const bool first = t.inits++ == 0;
+  const char* ifname = std::getenv("NCCL_SOCKET_IFNAME");
+  std::snprintf(t.ifname_at_init, sizeof t.ifname_at_init, "%s", ifname != nullptr ? ifname : "(unset)");
   return first || !t.sticky ? static_cast<tgnccl_result_t>(t.init_result) : tgnccl_success;
 }
 

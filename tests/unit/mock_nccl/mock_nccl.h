@@ -6,15 +6,16 @@
 #include "nccl/common.h"
 
 struct MockTransport {
-  int devices;            // what devices() says
-  int init_result;        // of the first init()
-  bool sticky;            // later init() calls succeed whatever the first one said (2.28 and later)
-  int inits, finalizes;   // calls
-  int listens, connects;  // calls
-  const char* names[4];   // device names
-  void* last_context;     // what listen(), connect(), finalize() or set_net_attr() received
-  void* last_handle;      // what connect() received
-  int traffic_class;      // what init() (v11) or connect() (v10) received; -2 = nothing
+  int devices;              // what devices() says
+  int init_result;          // of the first init()
+  bool sticky;              // later init() calls succeed whatever the first one said (2.28 and later)
+  int inits, finalizes;     // calls
+  int listens, connects;    // calls
+  const char* names[4];     // device names
+  void* last_context;       // what listen(), connect(), finalize() or set_net_attr() received
+  void* last_handle;        // what connect() received
+  char ifname_at_init[32];  // NCCL_SOCKET_IFNAME when init() was called
+  int traffic_class;        // what init() (v11) or connect() (v10) received; -2 = nothing
 };
 
 struct Mock {
