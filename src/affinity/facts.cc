@@ -58,7 +58,7 @@ AffinityFacts affinity_facts(const HostSnapshot& host, const Decision& decision,
   facts.affinity = policy.affinity;
   facts.openmp = openmp_setting(env);
   facts.local_ranks = local_ranks(env);
-  if (!facts.local_ranks && request.ranks == 1) facts.local_ranks = 1;
+  if (!facts.local_ranks) facts.local_ranks = request.ranks == 1 ? request.ranks : request.local_ranks;
 
   CpuSet all;
   for (const NumaNode& node : known(host.numa)) {

@@ -113,7 +113,10 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
     session.host.topoguard.bootstrap = bootstrap_of(caller, parts.sources, session.host);
   session.decision = parts.decide ? parts.decide(session.host, session.policy) : decide(session.host, session.policy);
   session.decided = true;
-  if (session.policy.mode == Mode::enforce) session.published = steer(session, inherited, parts.sources);
+  if (session.policy.mode != Mode::enforce) return;
+  // The env plugin answers NCCL itself (plugin/env): nothing is put into the environment there.
+  session.published = caller.front_end == FrontEnd::env ? !session.decision.env.empty()
+                                                        : steer(session, inherited, parts.sources);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Caller {
 struct Session {
   bool off = false;        ///< TOPOGUARD_MODE=off: as if topoguard were not there
   bool decided = false;    ///< false: off, or something failed; then nothing was changed
-  bool published = false;  ///< the environment was changed
+  bool published = false;  ///< NCCL is steered: the environment was changed, or the env plugin answers
   HostSnapshot host;       ///< env holds what the user set, without what topoguard published earlier
   Policy policy;
   Decision decision;
