@@ -15,6 +15,7 @@ class Build:
         self.folder = Path(folder).resolve()
         self.rank = self._built("tests/net/rank")
         self.mover = self._built("tests/net/mover")
+        self.alone = self._built("tests/net/alone")
         self.fake_nvml = self._built("tests/fakecuda/nvml/libnvidia-ml.so.1").parent
         self.forbidden_cuda = self._built("tests/fakecuda/forbidden/cuda/libcuda.so.1").parent
         self.forbidden_nvml = self._built("tests/fakecuda/forbidden/nvml/libnvidia-ml.so.1").parent

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The net plugin in real jobs: communicators come and go in every way that programs know, and run over topoguard each time."""
 
+import subprocess
+
 from rig.announced import Announced
+from rig.build import clean_environment
 from rig.job import RankSpec, expect_success
 from rig.outcome import expect, expect_equal
 from rig.rows import row
 
-from .stock import ONLY_NET, TWO_GPUS, one_cpu_each
+from .stock import ONLY_NET, TWO_GPUS, one_cpu_each, reloaded
 
 CHANNEL_LINES = 4  # per rank and communicator of two ranks on one net device: two channels, send and receive
 
@@ -68,11 +71,8 @@ def destroy_and_again(run):
 @row("nccl", "reload")
 def reload(run):
     """libnccl closed and opened at another address: nothing of the old one is called."""
-    results = run.run(["init", "destroy", "reload", "init", "destroy"], env=topoguard(run), log_to="stdout")
+    results = reloaded(run, topoguard(run))
     expect_success(results, "topoguard", communicators=2)
-    for result in results:
-        moved = result.value("reload")
-        expect(moved["before"] != moved["after"], "libnccl came back at the same address")
     expect_no_warnings(results)
 
 
@@ -112,6 +112,24 @@ def one_host(run):
     expect(first.devices, "rank 0 lists no device")
     expect_equal(second.devices, first.devices, "devices as rank 1 has them")
     expect_equal(results[1].log.socket_devices, results[0].log.socket_devices, "net devices of rank 1")
+
+
+@row("nccl", "one-rank-without")
+def one_rank_without(run):
+    """Half of the hosts have topoguard: both halves run, and talk to each other."""
+    results = run.run(["init", "destroy"], ranks=[RankSpec(env=topoguard(run)), RankSpec()])
+    expect_success(results[:1], "topoguard")
+    expect_success(results[1:], "Socket")
+
+
+@row("nccl", "without-nccl")
+def without_nccl(run):
+    """A program that loads the plugin and calls every table's init() with a logger of its own: no CUDA, no NVML, no crash."""
+    env = clean_environment()
+    env["LD_LIBRARY_PATH"] = f"{run.build.forbidden_nvml}:{run.build.forbidden_cuda}"
+    done = subprocess.run([run.build.alone, run.build.plugin], env=env, capture_output=True, text=True, timeout=120)
+    expect_equal(done.returncode, 0, f"exit status (stderr: {done.stderr.strip()})")
+    expect_equal(done.stdout.split(), [f"v{version}" for version in range(6, 13)], "tables that were called")
 
 
 @row("nccl", "leaves-no-trace")

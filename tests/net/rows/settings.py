@@ -25,6 +25,10 @@ def off(run):
     results = run.run(INIT, env=topoguard(run, TOPOGUARD_MODE="off"))
     expect_success(results, "Socket")
     expect_equal(routes_of(results), routes_of(stock), "the job with TOPOGUARD_MODE=off")
+    expect_silence(results)
+
+
+def expect_silence(results):
     for rank, result in enumerate(results):
         expect(Announced(result).silent, f"topoguard speaks on rank {rank} although it is off")
 
@@ -59,6 +63,7 @@ def user_net_topoguard_off(run):
     """Here NCCL accepts no other net, so topoguard passes through where it would decline else: the job runs."""
     results = run.run(INIT, env=topoguard(run, NCCL_NET="topoguard", TOPOGUARD_MODE="off"))
     expect_success(results, "topoguard")
+    expect_silence(results)
 
 
 @row("nccl", "stripped-libnccl")
@@ -143,6 +148,7 @@ def foreign_plugin_off(run):
     for rank, result in enumerate(results):
         expect_equal(result.status, 0, f"exit status of rank {rank} (stderr: {result.stderr.strip()})")
         expect(result.log.has("NET/Foreign : initialised"), f"the foreign plugin was lost on rank {rank}")
+    expect_silence(results)
 
 
 @row("nccl", "foreign-plugin-base-stock")

@@ -8,7 +8,7 @@ import sys
 
 from rig.build import clean_environment
 from rig.job import RankSpec, expect_success
-from rig.outcome import expect, expect_equal
+from rig.outcome import Skipped, expect, expect_equal
 from rig.rows import row
 
 
@@ -46,11 +46,17 @@ def stock_threads(run):
 @row("rig", "stock-reload")
 def stock_reload(run):
     """libnccl closed and opened at another address, as frameworks do that load and unload it."""
-    results = run.run(["init", "destroy", "reload", "init", "destroy"], log_to="stdout")
-    expect_success(results, "Socket", communicators=2)
+    expect_success(reloaded(run, {}), "Socket", communicators=2)
+
+
+def reloaded(run, env):
+    results = run.run(["init", "destroy", "reload", "init", "destroy"], env=env, log_to="stdout")
+    if all("still mapped after dlclose" in result.stderr for result in results):
+        raise Skipped(f"{run.build.libnccl} stays in memory after dlclose, so no program can open it elsewhere")
     for result in results:
         moved = result.value("reload")
-        expect(moved["before"] != moved["after"], "libnccl came back at the same address")
+        expect(moved and moved["before"] != moved["after"], f"libnccl was not opened at another address: {result.stderr.strip()}")
+    return results
 
 
 TWO_GPUS = {"FAKECUDA_BUSIDS": "0000:a0:00.0,0000:b0:00.0"}
