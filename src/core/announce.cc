@@ -19,7 +19,7 @@ void complain_of(const Voice& voice, const std::vector<Finding>& findings) {
     if (finding.severity == Severity::info) continue;
     const int more = devices[finding.code] - 1;
     std::string line = (finding.device.empty() ? std::string() : finding.device + ": ") + finding.message;
-    if (!finding.remedy.empty()) line += "; " + finding.remedy;
+    if (!finding.remedy.empty()) line += (line.back() == '.' ? " Remedy: " : ". Remedy: ") + finding.remedy;
     if (more > 0) line += " (and " + std::to_string(more) + " more of this kind)";
     complain(voice, finding.severity, finding.code, line);
   }

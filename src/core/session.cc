@@ -115,8 +115,8 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
   session.decided = true;
   if (session.policy.mode != Mode::enforce) return;
   // The env plugin answers NCCL itself (plugin/env): nothing is put into the environment there.
-  session.published = caller.front_end == FrontEnd::env ? !session.decision.env.empty()
-                                                        : steer(session, inherited, parts.sources);
+  session.published =
+      caller.front_end == FrontEnd::env ? !session.decision.env.empty() : steer(session, inherited, parts.sources);
 }
 
 }  // namespace

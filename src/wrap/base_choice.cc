@@ -94,7 +94,7 @@ bool nccl_net_names_us() {
 
 BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api, tgnccl_logger_t logger) {
   BaseChoice choice;
-  choice.remedy = "nothing, where that is fine; a topoguard release that knows this NCCL wraps them";
+  choice.remedy = "a topoguard release that knows this NCCL; until then the job runs as described";
   const bool pass_through = nccl_net_names_us();
 
   ForeignSearch foreign = find_foreign(session, api);
