@@ -153,6 +153,8 @@ GidSteering steer_gids(const NcclRelease& release, const UserSettings& user, con
   GidSteering best;
   Score best_score;
   for (auto& env : candidates(release, user, ports, subnets)) {
+    // A release that searches gets an index only where nothing else brings every port to a GID that works.
+    if (release.searches_gid() && env.count(kIndex) > 0 && best_score.working == static_cast<int>(ports.size())) break;
     auto result = replay.run(env);
     const auto reached = score(result);
     const bool first = best.ports.empty();

@@ -105,28 +105,28 @@ class Chooser {
   }
 
   /// With a route to the peers; where none is known but the master, with a default route or one to the master.
-  std::vector<InterfaceState*> with_route() const {
+  std::vector<InterfaceState*> with_route(const std::vector<InterfaceState*>& pool) const {
     std::vector<InterfaceState*> found;
     const bool known_peers = peers_beyond_master();
     const auto take = [&](auto wanted) {
-      std::copy_if(interfaces_.pool.begin(), interfaces_.pool.end(), std::back_inserter(found),
+      std::copy_if(pool.begin(), pool.end(), std::back_inserter(found),
                    [&](const InterfaceState* state) { return wanted(*state); });
     };
     if (known_peers) take([&](const InterfaceState& s) { return reaches_beyond_master(s); });
     if (found.empty() && known_peers) take([&](const InterfaceState& s) { return s.peers_unknown; });
     if (found.empty()) take([&](const InterfaceState& s) { return reaches_master(s) || view_.default_route(*s.link); });
-    if (found.empty()) found = interfaces_.pool;
+    if (found.empty()) found = pool;
     return found;
   }
 
   std::vector<InterfaceState*> data_interfaces() {
-    auto left = with_route();
-    const auto best_rank = (*std::min_element(left.begin(), left.end(), [](const auto* a, const auto* b) {
-                             return a->policy_rank < b->policy_rank;
-                           }))->policy_rank;
+    // The operator's first subnet counts before what the routes say of the others.
+    auto preferred = interfaces_.pool;
+    const auto best_rank = preferred.front()->policy_rank;
     drop(
-        left, [&](const InterfaceState& s) { return s.policy_rank != best_rank; }, "outside-policy",
+        preferred, [&](const InterfaceState& s) { return s.policy_rank != best_rank; }, "outside-policy",
         "an earlier subnet of TOPOGUARD_SUBNETS is on another interface");
+    auto left = with_route(preferred);
     std::int64_t fastest = 0;
     for (const auto* state : left) fastest = std::max(fastest, reckoned_speed(view_, *state->link));
     drop(

@@ -75,7 +75,8 @@ struct Host {
     return made;
   }
 
-  Link& over(const std::string& name, const std::string& kind, const std::string& lower, const Strings& addresses = {}) {
+  Link& over(const std::string& name, const std::string& kind, const std::string& lower,
+             const Strings& addresses = {}) {
     auto& made = add(name, kind, addresses);
     if (lower.empty())
       made.link_netnsid = 0;

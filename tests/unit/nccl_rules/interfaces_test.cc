@@ -114,7 +114,7 @@ TEST_CASE("the user's list") {
   CHECK(take("eth5") == 0);
   CHECK(take("^eth10") == 2);
   CHECK(take("^docker") == 3);
-  CHECK(take("") == 2);   // too short: as unset
+  CHECK(take("") == 2);  // too short: as unset
   CHECK(take("=") == 2);
   CHECK(net.bootstrap(k2289, {{"NCCL_SOCKET_IFNAME", "eth5"}}) == "none");
 }

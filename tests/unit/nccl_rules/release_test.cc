@@ -23,7 +23,8 @@ TEST_CASE("releases are read in every form that NCCL and its packages print") {
 }
 
 TEST_CASE("what changed in which release") {
-  constexpr NcclRelease k2277{2, 27, 7}, k2283{2, 28, 3}, k2289{2, 28, 9}, k2293{2, 29, 3}, k2297{2, 29, 7}, k2303{2, 30, 3};
+  constexpr NcclRelease k2277{2, 27, 7}, k2283{2, 28, 3}, k2289{2, 28, 9}, k2293{2, 29, 3}, k2297{2, 29, 7},
+      k2303{2, 30, 3};
   CHECK(!k2277.needs_running());
   CHECK(k2283.needs_running());
   CHECK(!k2277.skips_virbr());
