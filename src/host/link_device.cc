@@ -52,7 +52,13 @@ void read_bus_device(const Sources& sources, const std::string& root, Link& link
   const std::string at = sources.sys_path("/bus/" + *link.parentbus + "/devices/" + *link.parentdev);
   if (auto driver = link_name(at + "/driver")) link.driver = std::move(driver);
   if (auto physfn = link_name(at + "/physfn"); physfn && is_pci_id(*physfn)) link.physfn = std::move(physfn);
-  if (const auto directory = real_path(at)) link.numa_node = numa_node_above(*directory, root);
+  // Most devices tell their node themselves; the canonical path, a dozen system calls, is for those that do not.
+  if (const FileText own = read_file(at + "/numa_node")) {
+    const auto node = parse_number(trim(own.text));
+    if (node && *node >= 0 && *node <= 1 << 20) link.numa_node = static_cast<int>(*node);
+  } else if (const auto directory = real_path(at)) {
+    link.numa_node = numa_node_above(*directory, root);
+  }
 }
 
 }  // namespace
