@@ -8,6 +8,7 @@
 #include <map>
 
 #include "decide/findings.h"
+#include "decide/hca_filters.h"
 
 namespace topoguard {
 
@@ -126,11 +127,19 @@ void mixed_link_layer(const std::vector<PortState>& states, std::vector<Finding>
              s.reason == "not-listed";
     });
     if (by_user) continue;
+    // Slow Ethernet ports for storage and management beside an InfiniBand fabric are the usual thing.
+    const bool rival = std::any_of(states.begin(), states.end(), [&](const PortState& out) {
+      if (out.port == nullptr || out.verdict != Verdict::eligible || out.ethernet() != (other == 1)) return false;
+      return std::any_of(states.begin(), states.end(), [&](const PortState& in) {
+        return in.left() && (!in.gbps || !out.gbps || *out.gbps >= *in.gbps || same_class(*out.gbps, *in.gbps));
+      });
+    });
     findings.push_back(
         make_finding("mixed-link-layer", left_out[other].front().substr(0, left_out[other].front().rfind(':')),
                      fmt::format("{} and {} HCAs are both active, and the two cannot talk to each other. {} "
                                  "is used ({}); left out: {}.",
                                  kNames[0], kNames[1], kNames[kind], join(chosen[kind]), join(left_out[other]))));
+    if (!rival) findings.back().severity = Severity::info;
   }
 }
 

@@ -177,6 +177,8 @@ TEST_CASE("the link layer of most cards of the fastest class; a tie is InfiniBan
     roce(storage, "mlx5_" + name, "e" + name, "10.0." + name + ".1", 25);
   }
   CHECK(chosen(hcas(storage)) == "mlx5_0:1");
+  CHECK(hcas(storage).use_findings.front().severity == Severity::info);
+  CHECK(result.use_findings.front().severity == Severity::warning);
 }
 
 TEST_CASE("one port of each kind on a VPI card") {
