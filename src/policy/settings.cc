@@ -170,6 +170,7 @@ constexpr std::array kSettings = {
 
 constexpr std::array kOtherNames = {
     OtherName{OtherName::Why::internal, "TOPOGUARD_APPLIED", "written by topoguard itself"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_CASES", "where the tests find recorded hosts"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_LOG_FILE", "a log file of topoguard's own"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_WARN_S", "a warning about connections that do not come up"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_TIMEOUT_S", "an end to connections that do not come up"},

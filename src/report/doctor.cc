@@ -71,7 +71,7 @@ void add_devices(std::string& out, const Decision& decision, const TextStyle& st
   std::size_t name_width = 6, reason_width = 8;
   const std::vector<Row> rows = device_rows(decision.devices, style.verbose);
   for (const Row& row : rows) {
-    if (row.names.empty()) name_width = std::max(name_width, columns(printable(row.device->name)));
+    name_width = std::max(name_width, row.names.empty() ? columns(printable(row.device->name)) : 11);
     reason_width = std::max(reason_width, columns(row.device->reason));
   }
   name_width = std::min<std::size_t>(name_width, 24);

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare/compare.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "command.h"
 #include "compare/compare_json.h"
 #include "document/document.h"
-#include "document/document_stream.h"
-#include "document/printable.h"
 #include "io.h"
 #include "report/compare_text.h"
 
@@ -34,32 +28,14 @@ bool add(Comparison& comparison, const std::string& text, const std::string& nam
   return true;
 }
 
-bool add_stream(Comparison& comparison) {
-  int error = 0;
-  DocumentStream stream([&](char* buffer, std::size_t size) -> std::size_t {
-    ssize_t count;
-    do count = read(STDIN_FILENO, buffer, size);
-    while (count < 0 && errno == EINTR);
-    if (count < 0) error = errno;
-    return count < 0 ? 0 : static_cast<std::size_t>(count);
-  });
-  int number = 0;
-  while (const auto text = stream.next())
-    if (!add(comparison, *text, "standard input, document " + std::to_string(++number))) return false;
-  if (error != 0) complain(std::string("standard input: cannot be read: ") + std::strerror(error));
-  if (error == 0 && number == 0) complain("standard input: expected documents from `topoguard snapshot`, found none");
-  return error == 0 && number > 0;
-}
-
 int compare(const Options& options) {
   Comparison comparison(options.all);
   for (const std::string& file : options.files) {
-    if (file == "-") {
-      if (!add_stream(comparison)) return kBadInput;
-      continue;
-    }
-    const auto text = read_file(file);
-    if (!text || !add(comparison, *text, file)) return kBadInput;
+    const bool read = each_document(file, [&](const std::string& text, int number) {
+      const bool only = number == 1 && file != "-";
+      return add(comparison, text, only ? file : shown_name(file) + ", document " + std::to_string(number));
+    });
+    if (!read) return kBadInput;
   }
   const CompareResult result = comparison.finish();
   const std::string text =

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "document/document_stream.h"
 #include "document/printable.h"
 
 namespace topoguard::cli {
@@ -60,6 +61,34 @@ std::optional<std::string> read_file(const std::string& path, std::size_t limit)
   }
   if (text.size() > limit + 1) text.resize(limit + 1);
   return text;
+}
+
+bool each_document(const std::string& path, const std::function<bool(const std::string& text, int number)>& take) {
+  const int fd = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failed(path, "cannot be opened");
+  int error = 0;
+  DocumentStream stream([&](char* buffer, std::size_t size) -> std::size_t {
+    ssize_t count = 0;
+    do count = read(fd, buffer, size);
+    while (count < 0 && errno == EINTR);
+    if (count < 0) error = errno;
+    return count < 0 ? 0 : static_cast<std::size_t>(count);
+  });
+  bool going = true;
+  int number = 0;
+  while (going && error == 0) {
+    const auto text = stream.next();
+    if (!text || error != 0) break;
+    going = take(*text, ++number);
+  }
+  if (fd != STDIN_FILENO) close(fd);
+  if (error != 0) {
+    errno = error;
+    return failed(shown_name(path), "cannot be read");
+  }
+  if (number == 0)
+    complain(printable(shown_name(path), 400) + ": expected documents from `topoguard snapshot`, found none");
+  return going && number > 0;
 }
 
 bool write_text(std::string_view text, const std::string& path) {

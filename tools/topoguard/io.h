@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,10 @@ namespace topoguard::cli {
 /// The whole file, "-" for standard input, and at most limit + 1 bytes of it, so that the reader sees that it is too
 /// large. Empty after an error line on stderr.
 std::optional<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{64} << 20);
+
+/// Calls take(text, number) for each of the documents that follow each other in the file ("-": standard input), until
+/// it says false. Holds one document at a time. False where it said so, and after an error line on stderr.
+bool each_document(const std::string& path, const std::function<bool(const std::string& text, int number)>& take);
 
 /// Everything or an error line on stderr (full disk, closed pipe) and false. path "" or "-": standard output; a file is
 /// replaced only when all of it was written.

@@ -168,8 +168,8 @@ TEST_CASE("what is wrong in a topology file is named with its line") {
     CHECK(none.imported.problems.size() == 1);
   }
   std::string deep = "<system>";
-  for (int i = 0; i < 100; ++i) deep += "<nic>";
-  for (int i = 0; i < 100; ++i) deep += "</nic>";
+  for (int i = 0; i < 50; ++i) deep += "<nic>";
+  for (int i = 0; i < 50; ++i) deep += "</nic>";
   CHECK_THAT(paste(Paste::topology, deep + "</system>").imported.problems.at(0), Catch::Contains("32 levels"));
   std::string bomb = "<system>";
   for (int i = 0; i < 200000; ++i) bomb += "<pci>";
