@@ -80,31 +80,35 @@ def expect_stock_never_up(run, lab, build=None, env=None):
     expect(not all(result.log.complete for result in results), "stock came up: the layout is not as wrong as the row needs it")
 
 
-def every_time(run, build, env, stock_env=None):
+def every_time(run, build, env, stock_env=None, entered=None):
+    """`entered`: how the log says that topoguard was entered first: "LD_PRELOAD" proves that the call was interposed."""
     with Lab("all") as lab:
         expect_stock_never_up(run, lab, build, stock_env)
         for attempt in range(ATTEMPTS):
             results = start(run, lab, build, env, f"attempt-{attempt}")
             expect_data_link(results)
             for rank, result in enumerate(results):
-                expect_equal(Announced(result).warned("bootstrap-not-covered"), [], f"warnings of rank {rank}")
+                said = Announced(result)
+                expect_equal(said.warned("bootstrap-not-covered"), [], f"warnings of rank {rank}")
+                expect(entered is None or f"entered by {entered}" in said.header,
+                       f"rank {rank} was not entered by {entered}: {said.header}")
 
 
 @row("ways", "ways-env-and-net")
 def env_and_net(run):
-    every_time(run, run.build, Stage(run).plugins)
+    every_time(run, run.build, Stage(run).plugins, entered="the env plugin")
 
 
 @row("ways", "ways-preload-linked")
 def preload_linked(run):
     build, env = linked(run)
-    every_time(run, build, {**env, **Stage(run).preload}, env)
+    every_time(run, build, {**env, **Stage(run).preload}, env, entered="LD_PRELOAD")
 
 
 @row("ways", "ways-preload-dlopened")
 def preload_dlopened(run):
     """dlopen and dlsym pass by the preload library: its constructor has named the plugins."""
-    every_time(run, run.build, Stage(run).preload)
+    every_time(run, run.build, Stage(run).preload, entered="the env plugin")
 
 
 @row("ways", "ways-preload-local")
@@ -113,7 +117,7 @@ def preload_local(run):
     env = {"LD_LIBRARY_PATH": str(Path(run.build.libnccl).parent),
            "WAYS_LIBRARY": str(run.build._built("tests/ways/libways_linked.so"))}
     build = program(run, run.build._built("tests/ways/local_rank"))
-    every_time(run, build, {**env, **Stage(run).preload}, env)
+    every_time(run, build, {**env, **Stage(run).preload}, env, entered="LD_PRELOAD")
 
 
 @row("ways", "ways-exec")
