@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 
@@ -39,12 +40,21 @@ void View::index_routes() {
       if (route.family == Family::inet6) known6_ = true;
     }
   }
-  const auto order = [](const Route* route) {
-    return std::tuple(route->family, route->dst ? -route->dst->length : 0, route->metric.value_or(0),
-                      route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
-                      route->gateway, route->prefsrc);
+  // The keys are worked out once: thousands of routes are compared many times.
+  struct Keyed {
+    std::tuple<Family, int, std::uint32_t, Prefix, std::string_view, std::optional<IpAddress>, std::optional<IpAddress>>
+        key;
+    const Route* route;
   };
-  std::stable_sort(routes_.begin(), routes_.end(), [&](const Route* a, const Route* b) { return order(a) < order(b); });
+  std::vector<Keyed> keyed;
+  keyed.reserve(routes_.size());
+  for (const auto* route : routes_)
+    keyed.push_back({{route->family, route->dst ? -route->dst->length : 0, route->metric.value_or(0),
+                      route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
+                      route->gateway, route->prefsrc},
+                     route});
+  std::stable_sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+  std::transform(keyed.begin(), keyed.end(), routes_.begin(), [](const Keyed& k) { return k.route; });
   for (const auto* route : routes_) {
     if (drops(*route)) continue;
     std::vector<const Link*> owners;
