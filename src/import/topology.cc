@@ -4,7 +4,6 @@
 #include <tinyxml2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <set>
 
@@ -58,9 +57,11 @@ std::string lower(std::string_view text) {
 
 // "16.0 GT/s PCIe", "32 GT/s PCIe/s", "": the leading number.
 std::optional<double> transfer_rate(std::string_view text) {
-  double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || !(value > 0) || value > 1000) return std::nullopt;
+  // g++ 10 has no from_chars for floating point
+  const std::string copy(text.substr(0, 16));
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  if (end == copy.c_str() || !(value > 0) || value > 1000) return std::nullopt;
   return value;
 }
 
