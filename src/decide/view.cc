@@ -123,21 +123,29 @@ bool View::find_on_bus(const Entry& entry, bool buses_recorded) const {
 
 void View::index_peers() {
   peers_ = host_.peers;
-  // A number in these names another rank's host as surely as a recorded peer.
-  if (const auto at = host_.env.find("MASTER_ADDR"); at != host_.env.end())
-    if (const auto address = IpAddress::parse(at->second)) peers_.push_back(*address);
+  // A number in these names rank 0's host as surely as a recorded peer. Rank 0's own host has no peer by it, and must
+  // come to what all others do.
+  bool root_known = false;
+  const auto root = [&](const std::optional<IpAddress>& address) {
+    if (!address || address->is_loopback()) return;
+    root_known = true;
+    peers_.push_back(*address);
+    if (!announced_) announced_ = holder(*address);
+  };
+  if (const auto at = host_.env.find("MASTER_ADDR"); at != host_.env.end()) root(IpAddress::parse(at->second));
   if (const auto at = host_.env.find("NCCL_COMM_ID"); at != host_.env.end())
-    if (const auto id = parse_comm_id(at->second)) peers_.push_back(id->address);
-  // Rank 0's host has no peer by MASTER_ADDR, and must come to what all others do.
-  for (const auto& peer : peers_)
-    if (!announced_ && !peer.is_loopback()) announced_ = holder(peer);
+    if (const auto id = parse_comm_id(at->second)) root(id->address);
+  std::sort(peers_.begin(), peers_.end());
+  peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
+  // A name was resolved into the list by the collector. Several own addresses there are just a list of all hosts.
+  const auto own = [&](const IpAddress& peer) { return !peer.is_loopback() && holder(peer) != nullptr; };
+  if (!root_known && std::count_if(peers_.begin(), peers_.end(), own) == 1)
+    announced_ = holder(*std::find_if(peers_.begin(), peers_.end(), own));
   peers_.erase(std::remove_if(peers_.begin(), peers_.end(),
                               [&](const IpAddress& peer) {
                                 return peer.is_loopback() || peer.is_unspecified() || holder(peer) != nullptr;
                               }),
                peers_.end());
-  std::sort(peers_.begin(), peers_.end());
-  peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
   for (const auto& peer : peers_) peer_ways_.emplace(peer, find_way(peer));
 }
 

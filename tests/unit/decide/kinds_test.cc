@@ -333,3 +333,24 @@ TEST_CASE("what is unknown stays unknown") {
   CHECK(decision.socket.ifnames == Strings{"eth0"});
   CHECK(reason(decision, "virbr0") == "virtual-bridge");
 }
+
+TEST_CASE("MASTER_ADDR breaks ties, on rank 0's own host too, whatever the order of the peers") {
+  Host host;
+  host.nic("eno1", {"10.0.0.11/24"}, 25000);
+  host.nic("eno2", {"10.1.0.11/24"}, 25000);
+  host.nic("slow", {"10.2.0.11/24"}, 1000);
+  CHECK(host.decide().socket.ifnames == Strings{"eno1", "eno2"});
+  for (const auto* master : {"10.1.0.12", "10.1.0.11"}) {
+    host.snapshot.env["MASTER_ADDR"] = master;
+    for (const auto& own : {Strings{}, Strings{"10.1.0.11", "10.0.0.11"}, Strings{"10.0.0.11", "10.1.0.11"}}) {
+      host.snapshot.peers.clear();
+      host.peers(own);
+      CHECK(host.decide().socket.ifnames == Strings{"eno2"});
+    }
+  }
+  // On a management network it stays out of the data's way once the others' addresses are known.
+  host.snapshot.env["MASTER_ADDR"] = "10.2.0.10";
+  host.snapshot.peers.clear();
+  host.peers({"10.2.0.10", "10.0.0.12", "10.1.0.12"});
+  CHECK(host.decide().socket.ifnames == Strings{"eno1", "eno2"});
+}
