@@ -4,6 +4,7 @@ MASTER_ADDR lies on the data link, as a launcher would have it. Stock beside it 
 
 import copy
 import stat
+import subprocess
 from pathlib import Path
 
 from rig import rows as _rows
@@ -231,3 +232,81 @@ def announcement(run):
             expect_equal(Announced(result).warnings, [], f"warnings of rank {rank}")
 
 
+
+
+@row("ways", "ways-container-network")
+def container_network(run):
+    """Two containers on a bridge: inside each there is lo and one eth0, a veth whose peer is elsewhere, and that eth0 is right. Nothing
+    is set, whichever way topoguard comes in."""
+    stage = Stage(run)
+    build, env = linked(run)
+    addresses = {"a-pod": "172.18.0.2", "b-pod": "172.18.0.3"}
+    with Lab("healthy") as lab:
+        lab.on("a", "link", "add", "docker0", "type", "bridge")
+        lab.on("a", "addr", "add", "172.18.0.1/16", "dev", "docker0")
+        lab.on("a", "link", "set", "docker0", "up")
+        for pod, address in addresses.items():
+            port = f"p-{pod}"
+            lab.on("a", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", lab.namespace(pod))
+            lab.on("a", "link", "set", port, "master", "docker0", "up")
+            lab.on(pod, "addr", "add", f"{address}/16", "dev", "eth0")
+            lab.on(pod, "link", "set", "eth0", "up")
+            lab.on(pod, "route", "add", "default", "via", "172.18.0.1")
+        for name, way_build, way in (("plugins", run.build, stage.plugins), ("preload", build, {**env, **stage.preload})):
+            pods = [RankSpec(namespace=lab.namespace(pod)) for pod in addresses]
+            with Job(way_build, run.new_folder(name), ["init", "facts", "destroy"], ranks=pods,
+                     env={"MASTER_ADDR": addresses["a-pod"], **way}) as job:
+                results = job.results()
+            expect_success(results, "topoguard")
+            for rank, result in enumerate(results):
+                expect_equal(result.log.bootstrap[0], "eth0", f"bootstrap interface of rank {rank}")
+                expect_equal(result.log.links, {"eth0"}, f"links with channels of rank {rank}")
+                expect_equal(Announced(result).sets, {}, f"what rank {rank} says that it sets")
+                expect_equal(Announced(result).warnings, [], f"warnings of rank {rank}")
+
+
+def run_exec(run, stage, arguments, command, **env):
+    """What `topoguard exec` did: exit status, lines of standard output, standard error; the environment is exactly `env`."""
+    topoguard = run.build._built("tools/topoguard/topoguard")
+    done = subprocess.run([topoguard, "exec", *arguments, "--libraries", stage.folder, "--", *command],
+                          env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+@row("ways", "ways-exec-command")
+def exec_command(run):
+    """The command is the process: its status and its signals, 126 and 127 as shells have them; its arguments are not looked at."""
+    stage = Stage(run)
+    for script, status in (("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9), ("exit 3", 3)):
+        expect_equal(run_exec(run, stage, [], ["sh", "-c", script])[0], status, f"status of {script}")
+    expect_equal(run_exec(run, stage, [], ["/nonexistent/command"])[0], 127, "status of a command that is not there")
+    expect_equal(run_exec(run, stage, [], [str(stage.folder)])[0], 126, "status of a folder as command")
+    status, _, errors = run_exec(run, stage, ["--no-such-option"], ["true"])
+    expect_equal((status, errors.count("\n")), (3, 1), "an unknown option")
+    status, lines, errors = run_exec(run, stage, [], ["sh", "-c", 'printf "%s\\n" "$@"', "sh", "--gpu", "x", "-v", "--", ""])
+    expect_equal((status, lines, errors), (0, ["--gpu", "x", "-v", "--", ""], ""), "arguments of the command")
+
+
+@row("ways", "ways-exec-environment")
+def exec_environment(run):
+    """Plugins by path, the user's own values untouched, LD_PRELOAD prepended to, off means off."""
+    stage = Stage(run)
+
+    def seen(arguments=(), **env):
+        status, lines, errors = run_exec(run, stage, list(arguments), ["env"], **env)
+        expect_equal((status, errors), (0, ""), "env under topoguard exec")
+        return dict(line.split("=", 1) for line in lines)
+    plain = seen()
+    for kind in ("net", "env"):
+        expect_equal(plain[f"NCCL_{kind.upper()}_PLUGIN"], f"{stage.folder}/libnccl-{kind}-topoguard.so", f"the {kind} plugin")
+    expect("LD_PRELOAD" not in plain, "LD_PRELOAD is set without --preload")
+    mine = seen(NCCL_NET_PLUGIN="none", NCCL_SOCKET_IFNAME="mine0", NCCL_IB_HCA="^mlx5_9")
+    for name, value in (("NCCL_NET_PLUGIN", "none"), ("NCCL_SOCKET_IFNAME", "mine0"), ("NCCL_IB_HCA", "^mlx5_9")):
+        expect_equal(mine[name], value, f"the user's {name}")
+    library = f"{stage.folder}/libtopoguard.so"
+    expect_equal(seen(["--preload"])["LD_PRELOAD"], library, "LD_PRELOAD")
+    expect_equal(seen(["--preload"], LD_PRELOAD=library)["LD_PRELOAD"], library, "LD_PRELOAD that has it already")
+    off = seen(["--preload"], TOPOGUARD_MODE="off", NCCL_DEBUG="WARN")
+    expect_equal(off, {"PATH": "/usr/bin:/bin", "TOPOGUARD_MODE": "off", "NCCL_DEBUG": "WARN"}, "the environment with TOPOGUARD_MODE=off")
+    stale = seen(**published_elsewhere(NCCL_IB_HCA="=mlx5_77:1"))
+    expect("NCCL_IB_HCA" not in stale, "what topoguard published on another host is still set")

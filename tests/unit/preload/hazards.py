@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libtopoguard.so in processes that never asked for it: whatever they do, they do as without it.
 
-Usage: hazards.py LIBTOPOGUARD PLUGIN EMPTY PROBE STAND_IN ASAN_PROBE|- STATIC_ASAN_PROBE|- (paths of what was built)"""
+Usage: hazards.py LIBTOPOGUARD PLUGIN EMPTY PROBE STAND_IN LINKED_PROBE ASAN_PROBE|- STATIC_ASAN_PROBE|- (paths of what was built)"""
 
 import os
 import re
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-LIBRARY, PLUGIN, EMPTY, PROBE, STAND_IN, ASAN, STATIC_ASAN = (Path(path) for path in sys.argv[1:8])
+LIBRARY, PLUGIN, EMPTY, PROBE, STAND_IN, LINKED, ASAN, STATIC_ASAN = (Path(path) for path in sys.argv[1:9])
 NET, ENV = "NCCL_NET_PLUGIN", "NCCL_ENV_PLUGIN"
 
 
@@ -187,6 +187,14 @@ class Hazards(unittest.TestCase):
         status, lines, errors = run(PROBE, "calls", nccl, LD_PRELOAD=self.library)
         self.assertEqual((status, lines), (0, ["0 stand-in"]))
         self.assertIn("another version", errors)
+
+    def test_every_argument_arrives(self):
+        (self.folder / "libnccl-net-topoguard.so").symlink_to(PLUGIN)
+        without = run(LINKED)
+        self.assertEqual((without[0], len(without[1])), (0, 7), without)
+        self.assertNotIn("lost", "".join(without[1]))
+        self.assertEqual(run(LINKED, LD_PRELOAD=self.library, TOPOGUARD_LOG="off"), without)
+        self.assertEqual(run(LINKED, LD_PRELOAD=self.library, TOPOGUARD_MODE="off"), without)
 
     def test_off_does_not_open_the_plugin_library(self):
         nccl = self.folder / "libnccl.so.2"
