@@ -83,12 +83,15 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
     return {true, "already-bound",
             fmt::format("affinity: CPUs {} -> {} since an earlier call (already-bound: {})",
                         past.binding->before.text(), next.cpus.text(), next.detail)};
-  if (ours && (next.reason == "several-nodes" || next.action == AffinityAction::bind_process)) {
+  // The first GPU's CPUs are no longer what the process should have: another node's GPU has joined it.
+  if (ours && (next.reason == "several-nodes" || next.reason == "nothing-to-narrow" ||
+               next.action == AffinityAction::bind_process)) {
     restore(*masks, *past.binding);
     const std::string back = past.binding->before.text();
     past.binding.reset();
     if (next.action == AffinityAction::leave)
-      return {false, "undone", fmt::format("affinity: CPUs back to {} ({}: {})", back, next.reason, next.detail)};
+      return {false, "undone",
+              fmt::format("affinity: CPUs back to {} (undone, {}: {})", back, next.reason, next.detail)};
   }
   MaskChange change;
   AffinityOutcome outcome = apply(next, facts, *masks, change);

@@ -90,6 +90,24 @@ TEST_CASE("bound once, kept by later communicators, taken back for a GPU of anot
         }) == 0);
 }
 
+TEST_CASE("asked for, the process gets the CPUs of all its GPUs") {
+  if (!enough()) {
+    WARN("one CPU: not tested here");
+    return;
+  }
+  CHECK(in_child([]() -> int {
+          TwoNodes two;
+          two.policy.affinity = AffinityMode::process;
+          EXPECT(two.bind("0000:a0:00.0").reason == "bind-process");
+          EXPECT(two.on(0));
+          const AffinityOutcome both = two.bind("0000:b0:00.0");
+          EXPECT(both.reason == "undone");
+          EXPECT(both.text.find("nothing-to-narrow") != std::string::npos);
+          EXPECT(two.everywhere());
+          return 0;
+        }) == 0);
+}
+
 TEST_CASE("the outcome names the mask before, the mask after, and why") {
   if (!enough()) {
     WARN("one CPU: not tested here");
