@@ -11,12 +11,14 @@ from rig import rows as _rows
 from rig.announced import Announced
 from rig.job import Job, RankSpec, expect_success
 from rig.lab import Lab
-from rig.outcome import expect, expect_equal
+from rig.log import Log
+from rig.outcome import Skipped, expect, expect_equal
 from rig.rows import row
 
 if "ways" not in _rows.SUITES:
     _rows.SUITES = (*_rows.SUITES, "ways")
 
+HERE = Path(__file__).resolve().parent
 ATTEMPTS = 10
 HANG = 15  # seconds after which a job that is expected to hang is ended
 
@@ -310,3 +312,34 @@ def exec_environment(run):
     expect_equal(off, {"PATH": "/usr/bin:/bin", "TOPOGUARD_MODE": "off", "NCCL_DEBUG": "WARN"}, "the environment with TOPOGUARD_MODE=off")
     stale = seen(**published_elsewhere(NCCL_IB_HCA="=mlx5_77:1"))
     expect("NCCL_IB_HCA" not in stale, "what topoguard published on another host is still set")
+
+
+@row("ways", "ways-podman")
+def podman(run):
+    """Real containers on a bridge network, by the links of an image and by LD_PRELOAD: their eth0 is a veth, and right."""
+    libnccl = Path(run.build.libnccl).resolve()
+    linked_build, _ = linked(run)
+    for name, build in (("image", run.build), ("preload", linked_build)):
+        scratch = run.new_folder(name)
+        (scratch / "shared" / "exchange").mkdir(parents=True)
+        stage = Stage(run, image=name == "image")
+        search = [run.build.fake_nvml, run.build.forbidden_cuda, libnccl.parent, *([stage.folder] if name == "image" else [])]
+        env = {"NCCL_DEBUG": "INFO", "NCCL_RUNTIME_CONNECT": "0", "NCCL_CONF_FILE": "/dev/null", "MASTER_ADDR": "10.89.7.10",
+               "NCCL_DEBUG_FILE": f"{scratch}/shared/%h.log", "LD_LIBRARY_PATH": ":".join(map(str, search)),
+               **(stage.preload if name == "preload" else {})}
+        (scratch / "env").write_text("".join(f"{key}={value}\n" for key, value in env.items()))
+        folders = ":".join(map(str, [run.build.folder, libnccl.parent, stage.folder]))
+        done = subprocess.run([HERE / "container", scratch, folders, build.rank, "--libnccl", libnccl, "--rank", "@RANK@", "--ranks", "2",
+                               "--exchange", scratch / "shared/exchange", "--report", scratch / "shared/report@RANK@", "init", "destroy"],
+                              capture_output=True, text=True, timeout=240)
+        if done.returncode == 77:
+            raise Skipped(done.stdout.strip())
+        said = "".join((scratch / f"err{rank}").read_text() for rank in (0, 1) if (scratch / f"err{rank}").exists())
+        expect_equal(done.returncode, 0, f"{name}: exit status (stderr: {done.stderr.strip()} {said.strip()})")
+        for rank in (0, 1):
+            log = Log((scratch / f"shared/ways{rank}.log").read_text(errors="replace"))
+            expect_equal(log.complete, 1, f"{name}: 'Init COMPLETE' lines of rank {rank}")
+            expect_equal(log.nets, {"topoguard"}, f"{name}: nets of the channels of rank {rank}")
+            expect_equal(log.bootstrap[0], "eth0", f"{name}: bootstrap interface of rank {rank}")
+            expect_equal(log.links, {"eth0"}, f"{name}: links with channels of rank {rank}")
+            expect(not log.has(r"topoguard: sets \w+="), f"{name}: rank {rank} sets something where nothing is wrong")
