@@ -2,13 +2,16 @@
 #include "env_state.h"
 
 #include <dlfcn.h>
+#include <strings.h>
 
 #include <atomic>
 #include <cstdlib>
 
+#include "core/announce.h"
 #include "core/guard.h"
 #include "host/environment.h"
 #include "host/file.h"
+#include "launch/plugin_name.h"
 #include "steer/provenance.h"
 
 namespace topoguard {
@@ -45,6 +48,15 @@ bool default_name_is_ours() {
   return self && self == beside;
 }
 
+bool net_plugin_speaks(const Session& session, bool ours_by_default) {
+  const auto& env = session.host.env;
+  const auto plugin = env.find("NCCL_NET_PLUGIN");
+  const auto net = env.find("NCCL_NET");
+  // From 2.28 on a plugin of another name than NCCL_NET is not called at all (plugin/net.cc).
+  if (net != env.end() && strcasecmp(net->second.c_str(), "topoguard") != 0) return false;
+  return plugin != env.end() ? names_topoguard(plugin->second) : ours_by_default;
+}
+
 EnvAnswers answers_for(const Session& session, const NcclRelease& release, bool ours_by_default) {
   PluginSituation situation;
   situation.release = release;
@@ -68,7 +80,11 @@ void prepare_answers(std::uint8_t major, std::uint8_t minor, std::uint8_t patch)
     const Session& session = enter(caller);
     const EnvAnswers* fresh = new EnvAnswers(answers_for(session, release, default_name_is_ours()));
     const EnvAnswers* none = nullptr;
-    if (!answers.compare_exchange_strong(none, fresh)) delete fresh;
+    if (!answers.compare_exchange_strong(none, fresh)) {
+      delete fresh;
+    } else if (!net_plugin_speaks(session, default_name_is_ours())) {
+      announce(session, nullptr, Way::steering, "the env plugin alone", nullptr);  // warnings, on stderr
+    }
     return true;
   });
 }

@@ -20,6 +20,9 @@ const char* answer(const char* name) noexcept;
 /// The answers for one session; parts of prepare_answers(), for tests.
 EnvAnswers answers_for(const Session& session, const NcclRelease& release, bool default_name_is_ours);
 
+/// Will NCCL call our net plugin, which says what was decided? Else whoever was called must say the warnings.
+bool net_plugin_speaks(const Session& session, bool default_name_is_ours);
+
 /// Is there a libnccl-net.so beside this library that is this library?
 bool default_name_is_ours();
 

@@ -5,9 +5,11 @@
 #include <atomic>
 
 #include "affinity/affinity.h"
+#include "core/announce.h"
 #include "core/guard.h"
 #include "core/process_env.h"
 #include "core/session.h"
+#include "env_state.h"
 #include "launch/announcement.h"
 #include "launch/plugin_name.h"
 #include "steer/environment.h"
@@ -65,6 +67,8 @@ void before_nccl_call(const topoguard_call_t* call) noexcept {
     if (nccl) correct_plugin_name(*nccl);
     if (!session.decided) return true;
     check_announcements(*call, session);
+    if (!net_plugin_speaks(session, default_name_is_ours()))
+      announce(session, caller.nccl, Way::steering, "the preload library alone", nullptr);  // warnings, on stderr
     if (call->rank >= 0) {
       AffinityRequest request;
       request.ranks = call->ranks;

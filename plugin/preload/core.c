@@ -14,7 +14,7 @@ static atomic_int state = CLOSED;
 static const topoguard_hooks_t* hooks;
 
 static void complain(const char* path, const char* why) {
-  fprintf(stderr,
+  dprintf(2,
           "topoguard: cannot use %s: %s. The job goes on without topoguard's preload part; reinstall topoguard "
           "so that libtopoguard.so and libnccl-net-topoguard.so lie in one folder.\n",
           path, why != NULL ? why : "unknown reason");

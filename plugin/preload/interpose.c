@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The functions by which a job enters NCCL, each found again where the caller would have found it. Signatures: nccl.h
  * of NCCL 2.18 to 2.30; ncclCommInitRankScalable since 2.23, ncclCommShrink since 2.27. */
+#define _GNU_SOURCE
 #include <stdio.h>
 
 #include "shim.h"
@@ -16,7 +17,7 @@ typedef void* comm;
 typedef void config;
 
 static int missing(const char* function) {
-  fprintf(stderr, "topoguard: %s was called, and no NCCL in this process has it\n", function);
+  dprintf(2, "topoguard: %s was called, and no NCCL in this process has it\n", function);
   return tgnccl_invalid_usage;
 }
 

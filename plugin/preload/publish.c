@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -33,30 +32,42 @@ static const char* own_name(void) {
 
 static bool find_directory(char* directory) {
   const char* const name = own_name();
-  const char* const slash = name != NULL ? strrchr(name, '/') : NULL;
-  if (slash == NULL) return false;
+  size_t own = 0; /* up to and with the last slash */
+  for (size_t i = 0; name != NULL && name[i] != '\0'; ++i)
+    if (name[i] == '/') own = i + 1;
+  if (own == 0) return false;
   size_t length = 0;
   if (name[0] != '/') { /* LD_PRELOAD=./libtopoguard.so: the job may change its directory before NCCL looks */
     if (getcwd(directory, MAX_PATH) == NULL) return false;
     length = strlen(directory);
     directory[length++] = '/';
   }
-  const size_t own = (size_t)(slash - name) + 1;
   if (length + own >= MAX_PATH) return false;
-  memcpy(directory + length, name, own);
+  for (size_t i = 0; i < own; ++i) directory[length + i] = name[i];
   directory[length + own] = '\0';
   return true;
 }
 
+/* By hand: each libc function that the constructor calls costs every process a symbol search, about a microsecond. */
 static const char* value_of(const char* variable, const char* name) {
-  const size_t length = strlen(name);
-  return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
+  while (*name != '\0' && *variable == *name) ++variable, ++name;
+  return *name == '\0' && *variable == '=' ? variable + 1 : NULL;
+}
+
+static bool is_off(const char* mode) {
+  const char* off = "off";
+  while (*off != '\0' && (*mode | 0x20) == *off) ++mode, ++off;
+  return *off == '\0' && *mode == '\0';
+}
+
+static char* append(char* to, const char* text) {
+  while (*text != '\0') *to++ = *text++;
+  *to = '\0';
+  return to;
 }
 
 static char* compose(char* buffer, const char* name_and_equals, const char* file) {
-  char* end = stpcpy(buffer, name_and_equals);
-  end = stpcpy(end, topoguard_directory);
-  stpcpy(end, file);
+  append(append(append(buffer, name_and_equals), topoguard_directory), file);
   return buffer;
 }
 
@@ -72,7 +83,7 @@ __attribute__((constructor)) static void publish(void) {
       if (value_of(variable, "NCCL_ENV_PLUGIN") != NULL) name_env = false;
     } else if (variable[0] == 'T') {
       const char* const mode = value_of(variable, "TOPOGUARD_MODE");
-      if (mode != NULL && strcasecmp(mode, "off") == 0) return;
+      if (mode != NULL && is_off(mode)) return;
     }
   }
   if (!find_directory(topoguard_directory)) {
@@ -81,7 +92,7 @@ __attribute__((constructor)) static void publish(void) {
   }
   if (count > MAX_VARIABLES || !(name_net || name_env)) return;
 
-  memcpy(variables, environ, (size_t)count * sizeof variables[0]);
+  for (int i = 0; i < count; ++i) variables[i] = environ[i];
   if (name_net) variables[count++] = compose(net_plugin, "NCCL_NET_PLUGIN=", "libnccl-net-topoguard.so");
   if (name_env) variables[count++] = compose(env_plugin, "NCCL_ENV_PLUGIN=", "libnccl-env-topoguard.so");
   variables[count] = NULL;

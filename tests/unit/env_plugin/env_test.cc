@@ -149,6 +149,31 @@ TEST_CASE("what topoguard published on another host is unset, until the user set
   CHECK_CHILD(child);
 }
 
+TEST_CASE("warnings are heard on stderr where no net plugin of ours will say them") {
+  const auto said = [](const char* plugin, const char* net) {
+    return in_child([=] {
+      Scene scene;
+      clean();
+      if (plugin != nullptr) setenv("NCCL_NET_PLUGIN", plugin, 1);
+      if (net != nullptr) setenv("NCCL_NET", net, 1);
+      scene.decision.findings = {{Severity::warning, "gid-pin-stale", "mlx5_0", "stale", "unset it"}};
+      EXPECT(init() == tgnccl_success);
+      EXPECT(init() == tgnccl_success);
+    });
+  };
+  for (const auto& [plugin, net] :
+       {std::pair<const char*, const char*>(nullptr, nullptr), {"topoguard", "Socket"}, {"none", nullptr}}) {
+    const Child child = said(plugin, net);
+    CHECK_CHILD(child);
+    const auto first = child.err.find("[gid-pin-stale]");
+    CHECK(first != std::string::npos);
+    CHECK(child.err.find("[gid-pin-stale]", first + 1) == std::string::npos);
+  }
+  const Child later = said("topoguard", nullptr);  // the net plugin says it, through NCCL's log
+  CHECK_CHILD(later);
+  CHECK(later.err == "");
+}
+
 TEST_CASE("many threads ask while it is being prepared") {
   const Child child = in_child([] {
     Scene scene;
