@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rig import rows as _rows
 from rig.announced import Announced
+from rig.build import SOURCE
 from rig.job import Job, RankSpec, expect_success
 from rig.lab import Lab
 from rig.log import Log
@@ -343,3 +344,30 @@ def podman(run):
             expect_equal(log.bootstrap[0], "eth0", f"{name}: bootstrap interface of rank {rank}")
             expect_equal(log.links, {"eth0"}, f"{name}: links with channels of rank {rank}")
             expect(not log.has(r"topoguard: sets \w+="), f"{name}: rank {rank} sets something where nothing is wrong")
+
+
+def other_release(run, release):
+    found = subprocess.run([SOURCE / "tools/libnccl", "--offline", release], capture_output=True, text=True, timeout=60)
+    if found.returncode != 0:
+        raise Skipped(f"NCCL {release} is not on this machine: tools/libnccl {release} fetches it")
+    build = copy.copy(run.build)
+    build._libnccl = found.stdout.strip()
+    return build
+
+
+def preload_on(run, release):
+    """2.18 to 2.20 and 2.27.3 take no path in NCCL_NET_PLUGIN: the loaded library is found by its SONAME; 2.30 has the second env API."""
+    build = other_release(run, release)
+    build.rank = run.build._built("tests/ways/linked_rank")
+    env = {"LD_LIBRARY_PATH": str(Path(build.libnccl).parent)}
+    with Lab("all") as lab:
+        expect_stock_never_up(run, lab, build, env)
+        results = start(run, lab, build, {**env, **Stage(run).preload}, "preload")
+        expect_data_link(results)
+        for rank, result in enumerate(results):
+            expect("entered by LD_PRELOAD" in Announced(result).header, f"rank {rank} was not entered by LD_PRELOAD")
+            expect(f"in NCCL {release}" in Announced(result).header, f"rank {rank} runs another release")
+
+
+for _release in ("2.20.5", "2.27.3", "2.30.7"):
+    row("ways", f"ways-preload-{_release}")(lambda run, release=_release: preload_on(run, release))
