@@ -13,12 +13,19 @@ namespace {
 
 std::string class_net(const Sources& sources, const Link& link) { return sources.sys_path("/class/net/" + link.ifname); }
 
+// Every namespace has `lo` with ifindex 1 and, where tunnel modules are loaded, tunl0, gre0, gretap0, ... at the next ones,
+// none of them with a hardware address: only such an address tells namespaces apart.
+bool has_own_address(const Link& link) {
+  return (link.link_type == "ether" || link.link_type == "infiniband") && link.address &&
+         link.address->find_first_not_of("0:") != std::string::npos;
+}
+
 // Whether sysfs shows the namespace that netlink showed: a few links must have the same ifindex and hardware address there.
-// Every namespace has a `lo` with ifindex 1, so that one proves nothing, unless it is all there is.
 bool sysfs_is_ours(const Sources& sources, const std::vector<Link>& links) {
+  const bool telling = std::any_of(links.begin(), links.end(), has_own_address);
   int asked = 0;
   for (const Link& link : links) {
-    if (link.ifindex == 1 && links.size() > 1) continue;
+    if (telling ? !has_own_address(link) : link.ifindex == 1 && links.size() > 1) continue;
     if (read_number(class_net(sources, link) + "/ifindex") != link.ifindex) return false;
     const auto address = read_word(class_net(sources, link) + "/address");
     if (link.address && link.link_type == "ether" && address != link.address) return false;
