@@ -23,6 +23,7 @@ struct Memory {
   std::mutex mutex;
   std::vector<std::string> gpus;
   std::optional<MaskChange> binding;
+  std::optional<int> ranks;  // what the preload library knew of the communicator whose net plugin is now initialised
 };
 Memory& memory() {
   static Memory* const instance = new Memory;
@@ -67,6 +68,8 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
   const std::lock_guard<std::mutex> lock(past.mutex);
   AffinityRequest request = given;
   if (!request.gpu) request.gpu = current_cuda_device();
+  if (request.ranks) past.ranks = request.ranks;
+  request.ranks = past.ranks;
   request.other_gpus.insert(request.other_gpus.end(), past.gpus.begin(), past.gpus.end());
   if (request.gpu)
     if (const auto pci = sysfs_pci_id(*request.gpu);
