@@ -86,6 +86,7 @@ PortGids usable_gids(const View& view, const Policy& policy, const RdmaPort& por
     if (entry.gid.is_zero() || entry.index < 0) continue;
     const auto place = place_of(view, port, entry);
     if (!place.usable) {
+      found.left_out.push_back(place.problem);
       if (found.problem.empty() || !entry.gid.is_link_local()) found.problem = place.problem;
       continue;
     }

@@ -40,6 +40,8 @@ struct UsableGid {
 struct PortGids {
   std::vector<UsableGid> usable;  ///< best first
   std::string problem;            ///< where none is: what is wrong with the table, for people
+  std::vector<std::string>
+      left_out;  ///< every other entry and why, for people: "index 2 belongs to br0, which is virtual"
 
   const UsableGid* best() const { return usable.empty() ? nullptr : &usable.front(); }
   const UsableGid* at(int index) const;

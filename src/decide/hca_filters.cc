@@ -2,6 +2,7 @@
 #include "decide/hca_filters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -14,6 +15,8 @@ namespace {
 
 using Ports = std::vector<PortState*>;
 using Marks = std::vector<bool>;
+
+constexpr std::size_t kMostNamed = 4;
 
 Marks mark(const Ports& ports, const std::function<bool(const PortState&)>& out) {
   Marks marks;
@@ -232,8 +235,17 @@ void filter_ports(const FilterContext& context, std::vector<PortState>& states, 
       continue;
     }
     Ports kept;
-    for (std::size_t i = 0; i < left.size(); ++i)
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < left.size(); ++i) {
       if (!marks[i]) kept.push_back(left[i]);
+      if (marks[i] && others.size() < kMostNamed) others.push_back(left[i]->name());
+    }
+    const auto more = static_cast<std::size_t>(out) - others.size();
+    const auto without =
+        fmt::format("{}{}", fmt::join(others, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+    for (const auto* port : kept)
+      trace.push_back({port->device->name, std::string(row.reason),
+                       fmt::format("port {} kept; it leaves out {}", port->port->port, without)});
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (!marks[i]) continue;
       left[i]->verdict = row.verdict;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "decide/gid_trace.h"
 #include "nccl_rules/hcas.h"
 
 namespace topoguard {
@@ -140,6 +141,7 @@ std::vector<PortState> survey_ports(const View& view, const Policy& policy, cons
         state.gbps = rate(view, *port);
         if (state.ethernet()) state.gids = usable_gids(view, policy, *port);
       }
+      if (state.ethernet()) trace_gids(device->name, *port, state.gids, trace);
       for (const auto& row : hca_state_rows()) {
         if (!row.applies(view, state)) continue;
         state.verdict = Verdict::rejected;
@@ -149,6 +151,10 @@ std::vector<PortState> survey_ports(const View& view, const Policy& policy, cons
                          "port " + std::to_string(port != nullptr ? port->port : 1) + " rejected: " + state.detail});
         break;
       }
+      if (state.left())
+        trace.push_back({device->name, "port-usable",
+                         "port " + std::to_string(port->port) + ": " + std::string(state.layer) + ", " +
+                             state_text(*port) + ", nothing speaks against it by itself"});
       states.push_back(std::move(state));
     }
   }

@@ -2,10 +2,12 @@
 #include "decide/hcas.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
+#include "decide/gid_trace.h"
 #include "decide/hca_filters.h"
 #include "decide/hca_findings.h"
 #include "decide/hca_ports.h"
@@ -107,6 +109,7 @@ std::vector<HcaChoice> steer(const View& view, const UserSettings& user, const T
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (steering.ports[i].kept) {
       hcas.push_back(choice(topology, *chosen[i], steering.ports[i]));
+      trace_gid_choice(chosen[i]->device->name, hcas.back(), chosen[i]->gids, result.trace);
       continue;
     }
     const auto* best = chosen[i]->gids.best();
@@ -127,13 +130,19 @@ void steer_list(const View& view, const UserSettings& user, const std::vector<Po
   const auto alone = sorted_names(nccl_hcas(view.release(), devices, user.hca));
   if (wanted == alone) return;
   if (wanted.empty()) {
-    if (!user.is_set("NCCL_IB_DISABLE") && !user.is_set("NCCL_IB_HCA")) result.env["NCCL_IB_DISABLE"] = "1";
+    if (!user.is_set("NCCL_IB_DISABLE") && !user.is_set("NCCL_IB_HCA")) {
+      result.env["NCCL_IB_DISABLE"] = "1";
+      result.trace.push_back(
+          {"", "hca-steering", fmt::format("NCCL_IB_DISABLE=1; alone NCCL would take {}", fmt::join(alone, ", "))});
+    }
     return;
   }
   if (user.is_set("NCCL_IB_HCA")) return;
   std::string list;
   for (const auto& name : wanted) list += (list.empty() ? "=" : ",") + name;
   result.env["NCCL_IB_HCA"] = list;
+  result.trace.push_back(
+      {"", "hca-steering", fmt::format("NCCL_IB_HCA={}; alone NCCL would take {}", list, fmt::join(alone, ", "))});
 }
 
 std::string describe(const PortState& state) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "decide/interface_rules.h"
+#include "decide/interface_trace.h"
 
 namespace topoguard {
 namespace {
@@ -212,10 +213,14 @@ Interfaces judge_interfaces(const View& view, const Policy& policy, const UserSe
     interfaces.all.push_back(std::move(state));
   }
   for (auto& state : interfaces.all) {
+    trace_facts(view, state, interfaces.trace);
     judge(view, state, !physical_address, interfaces.trace);
-    if (state.address && state.standing != Standing::unusable) count_peers(view, state);
+    if (!state.address || state.standing == Standing::unusable) continue;
+    count_peers(view, state);
+    trace_reach(view, state, interfaces.trace);
   }
   Pool(view, policy, interfaces).fill();
+  trace_pool(interfaces);
   return interfaces;
 }
 

@@ -2,6 +2,7 @@
 #include "decide/sockets.h"
 
 #include <algorithm>
+#include <set>
 
 #include "nccl_rules/interfaces.h"
 
@@ -57,6 +58,7 @@ class Chooser {
       choice.addresses[state->link->ifname] = state->address->local;
       mark_chosen(*state, state == chosen.front());
     }
+    trace_left_out();
     choice.family = chosen.front()->address->family();
     return choice;
   }
@@ -85,7 +87,8 @@ class Chooser {
       } else {
         continue;
       }
-      interfaces_.trace.push_back({verdict.name, verdict.reason, std::string(verdict_name(verdict.verdict))});
+      interfaces_.trace.push_back(
+          {verdict.name, verdict.reason, std::string(verdict_name(verdict.verdict)) + ": " + verdict.detail});
     }
     return choice;
   }
@@ -172,14 +175,20 @@ class Chooser {
   void drop(std::vector<InterfaceState*>& states, Unwanted unwanted, const char* reason, const std::string& detail) {
     const auto end = std::stable_partition(states.begin(), states.end(),
                                            [&](const InterfaceState* state) { return !unwanted(*state); });
+    const auto out = states.end() - end;
     for (auto at = end; at != states.end(); ++at) leave_out(**at, reason, detail);
     states.erase(end, states.end());
+    if (out == 0) return;
+    for (const auto* state : states)
+      interfaces_.trace.push_back({state->link->ifname, reason,
+                                   described(*state) + ": kept; the row leaves out " + std::to_string(out)});
   }
 
   void leave_out(InterfaceState& state, const char* reason, const std::string& detail) {
     state.verdict.reason = reason;
     state.verdict.detail = described(state) + ": " + detail;
-    interfaces_.trace.push_back({state.link->ifname, reason, "eligible: " + detail});
+    compared_.insert(&state);
+    interfaces_.trace.push_back({state.link->ifname, reason, "eligible: " + state.verdict.detail});
   }
 
   std::string described(const InterfaceState& state) const {
@@ -190,11 +199,24 @@ class Chooser {
   void explain_left_out(InterfaceState& state) {
     if (state.verdict.verdict != Verdict::eligible) return;
     if (!view_.peers().empty() && state.peers_reached == 0 && !state.peers_unknown)
-      leave_out(state, "no-route-to-peers", "no route to a known peer leaves by it");
+      set_aside(state, "no-route-to-peers", "no route to a known peer leaves by it");
     else if (view_.peers().empty() && !view_.default_route(*state.link))
-      leave_out(state, "no-default-route", "the default route leaves by another interface");
+      set_aside(state, "no-default-route", "the default route leaves by another interface");
     else
-      leave_out(state, "not-the-best", "another interface comes first");
+      set_aside(state, "not-the-best", "another interface comes first");
+  }
+
+  void set_aside(InterfaceState& state, const char* reason, const std::string& detail) {
+    state.verdict.reason = reason;
+    state.verdict.detail = described(state) + ": " + detail;
+    set_aside_.push_back(&state);
+  }
+
+  /// Those that no row of the comparison spoke about: what was said of them first is the last word.
+  void trace_left_out() {
+    for (const auto* state : set_aside_)
+      if (state->verdict.verdict == Verdict::eligible && compared_.count(state) == 0)
+        interfaces_.trace.push_back({state->verdict.name, state->verdict.reason, "eligible: " + state->verdict.detail});
   }
 
   void mark_chosen(InterfaceState& state, bool first) {
@@ -218,6 +240,8 @@ class Chooser {
   Transport transport_;
   Interfaces& interfaces_;
   std::optional<IpAddress> master_;
+  std::vector<const InterfaceState*> set_aside_;
+  std::set<const InterfaceState*> compared_;
 };
 
 }  // namespace

@@ -33,10 +33,6 @@ std::string heading(const HostSnapshot& host) {
   return out;
 }
 
-Paint paint_of(Verdict verdict) {
-  return verdict == Verdict::chosen ? Paint::good : verdict == Verdict::eligible ? Paint::note : Paint::dim;
-}
-
 struct Row {
   const DeviceVerdict* device;
   std::string names;
@@ -158,24 +154,6 @@ std::string doctor_text(const HostSnapshot& host, const Policy& policy, const De
     for (const std::string& note : host.notes) out += "  " + wrapped(note, 2, 4);
   }
   return out;
-}
-
-std::string explanation_text(const Decision& decision, const std::string& device, const TextStyle& style) {
-  std::string out;
-  for (const DeviceVerdict& verdict : decision.devices) {
-    if (verdict.name != device) continue;
-    out += printable(device, 60) + ": " +
-           painted(verdict_name(verdict.verdict), paint_of(verdict.verdict), style.colour) + ", " +
-           printable(verdict.reason) + "\n";
-    if (!verdict.detail.empty()) out += "  " + wrapped(verdict.detail, 2, 2);
-  }
-  int number = 0;
-  for (const RuleMatch& match : decision.trace) {
-    if (match.device != device) continue;
-    const std::string lead = std::to_string(++number) + ". ";
-    out += "  " + lead + wrapped(match.rule + ": " + match.effect, 2 + lead.size(), 2 + lead.size());
-  }
-  return number == 0 ? out + "  no rule spoke about it by name\n" : out;
 }
 
 }  // namespace topoguard

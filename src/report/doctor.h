@@ -20,9 +20,6 @@ struct TextStyle {
 std::string doctor_text(const HostSnapshot& host, const Policy& policy, const Decision& decision,
                         const TextStyle& style);
 
-/// The rules that matched a device, in order, and its verdict.
-std::string explanation_text(const Decision& decision, const std::string& device, const TextStyle& style);
-
 /// Severity, code and device, then message and remedy; errors first. "No findings." where there is none.
 std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style);
 

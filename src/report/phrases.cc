@@ -64,4 +64,8 @@ std::string transport_phrase(const Decision& decision, std::size_t limit) {
   return "no transport: no usable network device is left";
 }
 
+Paint paint_of(Verdict verdict) {
+  return verdict == Verdict::chosen ? Paint::good : verdict == Verdict::eligible ? Paint::note : Paint::dim;
+}
+
 }  // namespace topoguard

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "document/layout.h"
 #include "topoguard/decision.h"
 #include "topoguard/policy.h"
 
@@ -20,6 +21,7 @@ std::string mode_phrase(const Policy& policy);
 std::string transport_phrase(const Decision& decision, std::size_t limit);
 /// "eth0 (10.0.0.11)"
 std::string interface_phrase(const SocketChoice& socket, const std::string& ifname);
+Paint paint_of(Verdict verdict);
 /// "mlx5_0:1"
 std::string hca_phrase(const HcaChoice& hca);
 

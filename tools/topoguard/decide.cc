@@ -10,6 +10,7 @@
 #include "document/printable.h"
 #include "io.h"
 #include "report/doctor.h"
+#include "report/explain.h"
 
 namespace topoguard::cli {
 namespace {
@@ -30,19 +31,6 @@ std::string codes_as_json() {
   return out.dump(2) + "\n";
 }
 
-std::string explanation_as_json(const Decision& decision, const std::string& device) {
-  nlohmann::ordered_json out = {{"device", device}, {"rules", nlohmann::ordered_json::array()}};
-  for (const DeviceVerdict& verdict : decision.devices) {
-    if (verdict.name != device) continue;
-    out["verdict"] = verdict_name(verdict.verdict);
-    out["reason"] = verdict.reason;
-    out["detail"] = verdict.detail;
-  }
-  for (const RuleMatch& match : decision.trace)
-    if (match.device == device) out["rules"].push_back({{"rule", match.rule}, {"effect", match.effect}});
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 int explain(const Options& options, const Decided& decided) {
   bool known = false;
   for (const DeviceVerdict& device : decided.decision.devices) known = known || device.name == options.explain;
@@ -54,7 +42,7 @@ int explain(const Options& options, const Decided& decided) {
     return kBadInput;
   }
   const std::string text = options.json
-                               ? explanation_as_json(decided.decision, options.explain)
+                               ? explanation_json(decided.decision, options.explain)
                                : explanation_text(decided.decision, options.explain, {stdout_takes_colour(), true});
   return write_text(text) ? status_of(decided.decision.findings) : kBadInput;
 }
