@@ -38,7 +38,7 @@ int source_rank(const View& view, const Link& link, const LinkAddress& address) 
 
 const LinkAddress* best_address(const View& view, const Policy& policy, const UserSettings& user, const Link& link) {
   const LinkAddress* best = nullptr;
-  using Order = std::tuple<bool, bool, std::size_t, bool, bool, int, bool, Family>;
+  using Order = std::tuple<bool, bool, std::size_t, bool, bool, Family, int, bool>;
   Order best_order;
   for (const auto& address : link.addr_info) {
     if (user.family && address.family() != *user.family) continue;
@@ -55,9 +55,9 @@ const LinkAddress* best_address(const View& view, const Policy& policy, const Us
                       rank,
                       !in_peers_subnet(view, address),
                       !family_reaches_peer(view, link, address.family()),
+                      address.family(),
                       source_rank(view, link, address),
-                      address.prefixlen == address.local.bits(),
-                      address.family()};
+                      address.prefixlen == address.local.bits()};
     if (!best || order < best_order) {
       best = &address;
       best_order = order;

@@ -52,8 +52,9 @@ struct Interfaces {
 Interfaces judge_interfaces(const View& view, const Policy& policy, const UserSettings& user);
 
 /// Which of its addresses an interface is meant with: in TOPOGUARD_SUBNETS, then in the peers' subnet, of a family that
-/// reaches a peer, the source of its routes, a subnet before a lone host, IPv4, the kernel's first. Never a tentative
-/// one; deprecated or link-local only where there is no other.
+/// reaches a peer, IPv4 (as NCCL has it), the source of its routes, a subnet before a lone host, the kernel's first. A
+/// cloud's IPv4 /32 is no worse than its IPv6 /64. Never a tentative one; deprecated or link-local only where there is
+/// no other.
 const LinkAddress* best_address(const View& view, const Policy& policy, const UserSettings& user, const Link& link);
 
 /// "10.0.0.11/24"

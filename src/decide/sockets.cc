@@ -2,7 +2,9 @@
 #include "decide/sockets.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 #include "nccl_rules/interfaces.h"
 
@@ -11,6 +13,21 @@ namespace {
 
 /// Without a speed in sysfs NCCL takes 10 Gb/s (transport/net_socket.cc ncclNetSocketGetSpeed).
 constexpr std::int64_t kUnknownSpeed = 10000;
+/// Radio, and a management controller or a phone behind USB, tell none either (drivers/net/usb/cdc_ether.c). They must
+/// not outrun a wire that does; a USB NIC worth its name tells.
+constexpr std::int64_t kUnknownSlowSpeed = 100;
+/// Names that drivers/net/wireless registers begin so.
+constexpr std::array<std::string_view, 12> kWirelessDrivers{"iwl",  "ath5k", "ath6k",    "ath9k",    "ath1",    "mt76",
+                                                            "mt79", "rtw",   "rtl8xxxu", "brcmfmac", "mwifiex", "wl"};
+
+bool slow_by_nature(const View& view, const Link& link) {
+  if (link.parentbus == "usb") return true;
+  const auto* device = link.parentdev ? view.pci(*link.parentdev) : nullptr;
+  // PCI class 02.80, "other network controller", is what wireless cards have.
+  if (device && device->device_class && device->device_class->rfind("0x0280", 0) == 0) return true;
+  return link.driver && std::any_of(kWirelessDrivers.begin(), kWirelessDrivers.end(),
+                                    [&](std::string_view start) { return link.driver->rfind(start, 0) == 0; });
+}
 
 /// The peer that is only known as MASTER_ADDR, which usually sits on a management network.
 std::optional<IpAddress> master_peer(const View& view) {
@@ -247,7 +264,11 @@ class Chooser {
 }  // namespace
 
 std::int64_t reckoned_speed(const View& view, const Link& link) {
-  return view.speed_mbps(link).value_or(kUnknownSpeed);
+  if (const auto speed = view.speed_mbps(link)) return *speed;
+  const auto below = view.bottoms(link);
+  const bool slow =
+      std::all_of(below.begin(), below.end(), [&](const Link* bottom) { return slow_by_nature(view, *bottom); });
+  return slow ? kUnknownSlowSpeed : kUnknownSpeed;
 }
 
 SocketChoice choose_sockets(const View& view, const UserSettings& user, Transport transport, Interfaces& interfaces) {

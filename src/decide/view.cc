@@ -97,8 +97,7 @@ void View::index_links() {
         if (*link->driver == driver) entry.kind = kind;
     }
     entry.on_bus = find_on_bus(entry, buses_recorded);
-    any_bus_device_ = any_bus_device_ || entry.on_bus;
-    if (entry.on_bus && link->slave_kind == "openvswitch" && link_running(*link)) live_switch_port_ = true;
+    any_bus_device_ = any_bus_device_ || (entry.on_bus && link_running(*link));
     entries_.push_back(std::move(entry));
   }
   for (const auto* link : links_) {
@@ -110,6 +109,15 @@ void View::index_links() {
   }
   for (const auto* link : links_)
     for (const auto& address : link->addr_info) holders_.emplace(address.local, link);
+  for (const auto* link : links_) {
+    const auto* above = master(*link);
+    if (link->slave_kind != "openvswitch" && !(above && kind(*above) == "openvswitch")) continue;
+    if (kind(*link) == "openvswitch" || !running(*link)) continue;
+    const auto below = bottoms(*link);  // the uplink may be a bond, or a VLAN of a NIC
+    if (std::any_of(below.begin(), below.end(),
+                    [&](const Link* bottom) { return on_bus(*bottom) && running(*bottom); }))
+      live_switch_ports_.push_back(link);
+  }
 }
 
 bool View::find_on_bus(const Entry& entry, bool buses_recorded) const {
@@ -229,7 +237,7 @@ bool View::way_out(const Link& link) const {
   return false;
 }
 
-bool View::port_of_live_switch(const Link& link) const { return live_switch_port_ && default_route(link); }
+bool View::port_of_live_switch(const Link& link) const { return !live_switch_ports_.empty() && default_route(link); }
 
 bool View::find_physical(const Link& link, int depth) const {
   if (depth > kMaxDepth || loopback(link)) return false;
@@ -255,9 +263,8 @@ std::optional<std::int64_t> View::speed_mbps(const Link& link) const {
   if (!invented && link.speed_mbps && *link.speed_mbps > 0 && *link.speed_mbps < kUnknownSpeed) return link.speed_mbps;
   if (own_kind == "openvswitch") {
     std::optional<std::int64_t> fastest;
-    for (const auto& entry : entries_)
-      if (entry.on_bus && entry.link->slave_kind == "openvswitch" && running(*entry.link) && entry.link->speed_mbps)
-        fastest = std::max(fastest.value_or(0), *entry.link->speed_mbps);
+    for (const auto* port : live_switch_ports_)
+      if (const auto speed = speed_mbps(*port)) fastest = std::max(fastest.value_or(0), *speed);
     return fastest;
   }
   if (entry(link).on_bus || paired_kind(own_kind) || (slaves(link).empty() && !lower(link))) return std::nullopt;

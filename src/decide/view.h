@@ -54,11 +54,10 @@ class View {
   /// The device hangs on a bus itself: PCI, vmbus, virtio, USB, platform, ... Where no link's bus is recorded (older
   /// iproute2), a plain Ethernet or InfiniBand device without a kind counts: virtual devices have one.
   bool on_bus(const Link& link) const;
-  bool any_bus_device() const { return any_bus_device_; }
   /// architecture.md section 4: it, or a device below it, hangs on a bus; or it is this namespace's way out.
   bool physical_backed(const Link& link) const;
-  /// A veth, macvlan or ipvlan with an address and a route beyond one host, in a namespace without any bus device; or a
-  /// pod's veth beside SR-IOV functions, where the default routes leave by nothing else.
+  /// A veth, macvlan or ipvlan with an address and a route beyond one host, in a namespace without any bus device that
+  /// runs; or a pod's veth beside SR-IOV functions, where the default routes leave by nothing else.
   bool way_out(const Link& link) const;
 
   /// Mb/s of the link, else of what it stands on (a bond: the sum); empty = unknown. Veths and bridges know none.
@@ -79,8 +78,8 @@ class View {
 
   /// Peers that are not this host's own addresses; sorted, once each.
   const std::vector<IpAddress>& peers() const { return peers_; }
-  /// Who has the own address that the other hosts know (as MASTER_ADDR, NCCL_COMM_ID, or among the peers); nullptr where
-  /// they know none.
+  /// Who has the own address that the other hosts know (as MASTER_ADDR, NCCL_COMM_ID, or among the peers); nullptr
+  /// where they know none.
   const Link* announced() const { return announced_; }
   const Link* holder(const IpAddress& address) const;  ///< who has it, nullptr if nobody here
 
@@ -123,9 +122,9 @@ class View {
   std::unordered_map<std::string_view, const PciDevice*> pci_;
   std::vector<IpAddress> peers_;
   const Link* announced_ = nullptr;
-  bool any_bus_device_ = false;
-  bool live_switch_port_ = false;
-  bool default_by_pairs_only_ = false;  ///< there are default routes, and all leave by veths
+  bool any_bus_device_ = false;                 ///< one that runs: a dead NIC takes nothing from the others
+  std::vector<const Link*> live_switch_ports_;  ///< running ports of Open vSwitch that stand on a running bus device
+  bool default_by_pairs_only_ = false;          ///< there are default routes, and all leave by veths
   bool known4_ = false, known6_ = false;
 };
 

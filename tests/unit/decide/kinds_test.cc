@@ -111,6 +111,62 @@ TEST_CASE("Open vSwitch") {
   CHECK(finds(decision, "virtual-only"));
 }
 
+TEST_CASE("Open vSwitch above a bond") {
+  Host host;
+  host.nic("ens1f0", {}, 25000);
+  host.nic("ens1f1", {}, 25000);
+  host.add("ovs-system", "openvswitch");
+  host.down("ovs-system");
+  host.add("bond0", "bond");
+  host.enslave("bond0", {"ens1f0", "ens1f1"});
+  host.get("bond0").master = "ovs-system";
+  SECTION("the record names the kind of port") { host.get("bond0").slave_kind = "openvswitch"; }
+  SECTION("it names the master alone") {}
+  host.add("br-ex", "openvswitch", {"10.0.0.11/24"});
+  host.route("default", "br-ex", "10.0.0.1");
+  CHECK(!finds(host.decide(), "virtual-only"));
+  CHECK(host.decide().socket.ifnames == Strings{"br-ex"});
+  host.unplug("ens1f0");
+  host.unplug("ens1f1");
+  CHECK(finds(host.decide(), "virtual-only"));
+}
+
+TEST_CASE("a speed that nobody tells is 10 Gb/s on a wire, and not in the air or behind USB") {
+  Host host;
+  host.nic("a0", {"10.1.0.11/24"}, 1000);
+  auto& other = host.nic("b0", {"10.2.0.11/24"});
+  SECTION("a wire") { CHECK(host.decide().socket.ifnames == Strings{"b0"}); }
+  SECTION("wireless, by its driver") {
+    other.driver = "iwlwifi";
+    CHECK(host.decide().socket.ifnames == Strings{"a0"});
+  }
+  SECTION("wireless, by its PCI class") {
+    host.snapshot.pci.emplace();
+    host.snapshot.pci->push_back({});
+    host.snapshot.pci->back().id = *other.parentdev;
+    host.snapshot.pci->back().device_class = "0x028000";
+    CHECK(host.decide().socket.ifnames == Strings{"a0"});
+  }
+  SECTION("USB") {
+    other.parentbus = "usb";
+    CHECK(host.decide().socket.ifnames == Strings{"a0"});
+    other.speed_mbps = 2500;
+    CHECK(host.decide().socket.ifnames == Strings{"b0"});
+  }
+}
+
+TEST_CASE("a dead NIC takes nothing from a container's links") {
+  Host host;
+  host.veth("eth0", {"10.1.0.11/24"});
+  host.veth("eth1", {"10.2.0.11/24"});
+  host.peers({"10.1.0.12", "10.2.0.12"});
+  const auto without = host.decide();
+  CHECK(without.socket.ifnames == Strings{"eth0", "eth1"});
+  host.nic("ens1", {"10.3.0.11/24"}, 100000);
+  host.down("ens1");
+  CHECK(host.decide().socket.ifnames == without.socket.ifnames);
+}
+
 TEST_CASE("containers and pods") {
   Host host;
   SECTION("Cilium or Calico: a /32 with a link-scope default route") {
@@ -305,6 +361,18 @@ TEST_CASE("IPv6") {
   decision = host.decide();
   CHECK(decision.socket.addresses.at("eno1").family == Family::inet6);
   CHECK(env(decision, "NCCL_SOCKET_FAMILY") == "AF_INET6");
+}
+
+TEST_CASE("a lone IPv4 address beside an IPv6 subnet") {
+  Host host;
+  host.nic("eno1", {"192.0.2.243/32", "2001:db8:1::2/64"});
+  host.route("default", "eno1", "192.0.2.193");
+  host.route("default6", "eno1", "fe80::1").prefsrc = IpAddress::parse("2001:db8:1::2");
+  auto decision = host.decide();
+  CHECK(decision.socket.family == Family::inet);
+  CHECK(decision.env.empty());
+  host.peers({"2001:db8:9::2"});
+  CHECK(host.decide().socket.family == Family::inet6);
 }
 
 TEST_CASE("what is unknown stays unknown") {
