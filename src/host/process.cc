@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <vector>
 
 #include "host/file.h"
@@ -44,7 +46,25 @@ std::optional<CpuSet> allowed_cpus() {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> locked_memory(const Sources& sources) {
+// The kernel asks for the capability in the first user namespace: /proc/self/uid_map is the identity over all ids there.
+bool may_lock_anything(const Sources& sources, std::string_view status) {
+  const auto text = field(status, "CapEff:");
+  std::uint64_t capabilities = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), capabilities, 16).ec != std::errc()) return false;
+  constexpr int kIpcLock = 14;
+  if ((capabilities >> kIpcLock & 1) == 0) return false;
+  const FileText map = read_file(sources.proc_path("/self/uid_map"), 1 << 12);
+  std::vector<std::int64_t> numbers;
+  for (std::string_view rest = trim(map.text); !rest.empty();) {
+    const auto end = std::min(rest.find_first_of(" \n"), rest.size());
+    numbers.push_back(parse_number(rest.substr(0, end)).value_or(-1));
+    rest = trim(rest.substr(end));
+  }
+  return numbers == std::vector<std::int64_t>{0, 0, UINT32_MAX};
+}
+
+std::optional<std::int64_t> locked_memory(const Sources& sources, std::string_view status) {
+  if (may_lock_anything(sources, status)) return -1;
   if (sources.proc_is_live()) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return std::nullopt;
@@ -74,7 +94,7 @@ void read_process(const Sources& sources, HostSnapshot& out) {
     const std::string why = status ? "has no Mems_allowed_list" : "could not be read (" + error_text(status.error) + ")";
     note(out, "process", sources.proc_path("/self/status") + " " + why + "; allowed memory nodes are unknown");
   }
-  out.process.memlock_bytes = locked_memory(sources);
+  out.process.memlock_bytes = locked_memory(sources, status.text);
 
   if (!sources.dev.empty()) return;  // the file system that a recording lies on says nothing about its host
   struct statvfs shm {};

@@ -11,6 +11,8 @@
 
 namespace topoguard::host {
 
+/// memlock_bytes is what may be pinned for RDMA: the limit, or -1 where CAP_IPC_LOCK lifts it (ib_umem_get() in
+/// drivers/infiniband/core/umem.c).
 /// Fills out.process but for gpu, and out.shm_bytes. From a recorded proc: of the process recorded as self.
 void read_process(const Sources& sources, HostSnapshot& out);
 

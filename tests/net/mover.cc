@@ -6,8 +6,9 @@
 //
 //   mover --libnccl libnccl.so.2 --net Socket --rank 0 --exchange FOLDER --report FILE --channels 2 --bytes 1000000
 //
-// Rank 0 sends, rank 1 receives. The report has {"devices": [{"name", "speed"}], "bytes": {device name: bytes}}, by
-// this process's own device names. Exit: 0 all bytes were right, 1 not, 2 usage.
+// Rank 0 sends, rank 1 receives; with --both-ways every second channel goes the other way, on the same device. The report
+// has {"devices": [{"name", "speed"}], "bytes": {device name: bytes}}, by this process's own device names. Exit: 0 all
+// bytes were right, 1 not, 2 usage.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -27,6 +28,7 @@ struct Options {
   std::string report;
   int rank = 0;
   int channels = 2;
+  bool both_ways = false;
   std::size_t bytes = 1 << 20;  // per channel
 };
 
@@ -37,11 +39,11 @@ char pattern(int channel, std::size_t offset) {
   return static_cast<char>((offset * 2654435761u + static_cast<std::uint32_t>(channel) * 97u) >> 13);
 }
 
-void move_bytes(rig::Connection& connection, const Options& options, int channel) {
+void move_bytes(rig::Connection& connection, const Options& options, int channel, bool sends) {
   for (std::size_t moved = 0; moved < options.bytes; moved += kChunk) {
     const std::size_t size = std::min(kChunk, options.bytes - moved);
     for (std::size_t index = 0; index < size; ++index) {
-      connection.buffer()[index] = options.rank == 0 ? pattern(channel, moved + index) : '\0';
+      connection.buffer()[index] = sends ? pattern(channel, moved + index) : '\0';
     }
     connection.transfer(size);
     for (std::size_t index = 0; index < size; ++index) {
@@ -63,18 +65,20 @@ int run(const Options& options) {
   const rig::Exchange exchange(options.exchange);
   std::map<std::string, std::size_t> moved;
   for (int channel = 0; channel < options.channels; ++channel) {
-    const int device = channel % static_cast<int>(devices.size());
+    const bool back = options.both_ways && channel % 2 == 1;
+    const bool sends = (options.rank == 0) != back;
+    const int device = channel / (options.both_ways ? 2 : 1) % static_cast<int>(devices.size());
     const std::string name = "handle." + std::to_string(channel);
     std::unique_ptr<rig::Listener> listener;
     std::unique_ptr<rig::Connection> connection;
-    if (options.rank == 0) {
+    if (sends) {
       connection = net->connect(device, exchange.get(name), kChunk);
     } else {
       listener = net->listen(device);
       exchange.put(name, listener->handle());
       connection = listener->accept(kChunk);
     }
-    move_bytes(*connection, options, channel);
+    move_bytes(*connection, options, channel, sends);
     exchange.barrier(std::to_string(channel), options.rank, 2);  // nobody closes before both are done
     moved[devices[static_cast<std::size_t>(device)].name] += options.bytes;
   }
@@ -95,6 +99,7 @@ int main(int argc, char** argv) {
   app.add_option("--net", options.net, "Socket or IB: NCCL's own; else the path of a net plugin");
   app.add_option("--rank", options.rank, "0 sends, 1 receives")->required()->check(CLI::Range(0, 1));
   app.add_option("--channels", options.channels, "connections, one after the other");
+  app.add_flag("--both-ways", options.both_ways, "every second channel goes from rank 1 to rank 0");
   app.add_option("--bytes", options.bytes, "per channel");
   app.add_option("--exchange", options.exchange, "folder that both share, empty at start")->required();
   app.add_option("--report", options.report, "file for what was moved")->required();

@@ -162,7 +162,8 @@ class Net : public NetEndpoint {
 };
 
 void* find_table(const NcclLibrary& library, const std::string& source, const char* exported_name) {
-  if (source == "Socket" || source == "IB") return library.local_symbol("ncclNet" + source);
+  if (source == "Socket") return library.local_symbol("ncclNetSocket");
+  if (source == "IB") return library.local_symbol("ncclNetIb");
   void* plugin = dlopen(source.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (plugin == nullptr) throw std::runtime_error(dlerror());
   return dlsym(plugin, exported_name);

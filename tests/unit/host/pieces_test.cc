@@ -29,6 +29,26 @@ TEST_CASE("small text") {
   for (const char* bad : {"", "0x", "12 ", "1e3", "99999999999999999999"}) CHECK_FALSE(host::parse_number(bad));
 }
 
+TEST_CASE("memory that may be locked") {
+  const auto may_lock = [](const std::string& capabilities, const std::string& uid_map) {
+    const TempDir directory;
+    const auto sources = unpack("proc/self/limits = Max locked memory         65536      65536      bytes\\n\n"
+                                "proc/self/status = Name:\\tjob\\nCapPrm:\\t000001ffffffffff\\nCapEff:\\t" + capabilities + "\\n\n"
+                                "proc/self/uid_map = " + uid_map + "\\n\n", directory.path());
+    HostSnapshot host;
+    host::read_process(sources, host);
+    return host.process.memlock_bytes;
+  };
+  const std::string first = "         0          0 4294967295";
+  CHECK(may_lock("0000000000000000", first) == 65536);
+  CHECK(may_lock("000001ffffffffff", first) == -1);
+  CHECK(may_lock("0000000000004000", first) == -1);
+  CHECK(may_lock("000001ffffffbfff", first) == 65536);
+  CHECK(may_lock("00000000a80425fb", first) == 65536);  // Docker's default set
+  CHECK(may_lock("000001ffffffffff", "         0       1000          1") == 65536);  // root of its own namespace only
+  CHECK(may_lock("none", first) == 65536);
+}
+
 TEST_CASE("RoCE MTU follows the netdev's") {
   // include/rdma/ib_addr.h; 1500 and 4200 as seen with rdma_rxe.
   CHECK(host::roce_mtu(1500) == 1024);
