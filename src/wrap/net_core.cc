@@ -77,6 +77,7 @@ tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, voi
   const Session& session = enter(caller);
   const Voice voice = session.voice(logger);
   bind_cpus(session, voice);
+  if (communicators_.one_more()) look_again(session, voice);
   if (!nccl) {
     complain(voice, Severity::warning, "nccl-not-found",
              "the caller of the net plugin is in no loaded library, so its transports cannot be wrapped: NCCL goes on "
@@ -176,7 +177,7 @@ void NetCore::check_require(const Session& session, const Voice& voice, const Ba
   const bool unmet = session.enforces() && session.policy.require_ib && base.kind == BaseKind::socket;
   refuses_.store(unmet, std::memory_order_relaxed);
   if (unmet)
-    complain(voice, Severity::error, "require-ib",
+    complain(voice, Severity::error, "require-ib-unmet",
              "TOPOGUARD_REQUIRE=IB, and no InfiniBand or RoCE device can be used here: connections to other hosts are "
              "refused with a system error. Remedy: `topoguard doctor` says what is wrong with each device; or unset "
              "TOPOGUARD_REQUIRE to let the job run over TCP");
