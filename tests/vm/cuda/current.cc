@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcuda.so.1 of a job whose CUDA context is current: answers which device that is, as fakecuda's thread has set it, and
-// the device's bus id. Everything else that a process might initialise CUDA with is in tests/fakecuda/forbidden.
+// libcuda.so.1 of a job whose CUDA context is current: answers which device that is, as fakecuda's thread has set it,
+// and the device's bus id. Everything else that a process might initialise CUDA with is in tests/fakecuda/forbidden.
 // Facts: CUDA Driver API, Context Management and Device Management.
 #include "install.h"
 
@@ -18,7 +18,6 @@ EXPORTED int cuCtxGetDevice(int* device) {
 }
 
 EXPORTED int cuDeviceGetPCIBusId(char* text, int length, int device) {
-  static const auto get_bus_id =
-      reinterpret_cast<int (*)(char*, int, int)>(fakecuda_function("cudaDeviceGetPCIBusId"));
+  static const auto get_bus_id = reinterpret_cast<int (*)(char*, int, int)>(fakecuda_function("cudaDeviceGetPCIBusId"));
   return get_bus_id(text, length, device);
 }

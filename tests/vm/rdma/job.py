@@ -17,7 +17,7 @@ BUILD, NCCL = Path("/mnt/build"), Path("/mnt/nccl")
 PLUGIN = BUILD / "plugin/net/libnccl-net-topoguard.so"
 BYTES = 200_000  # per channel
 # What the stock transport does with its log; retries end after a second instead of never (rxe takes 7 as endless).
-SETTINGS = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET,ENV", "NCCL_IB_RETRY_CNT": "3", "NCCL_IB_TIMEOUT": "14"}
+SETTINGS = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET,ENV", "NCCL_IB_RETRY_CNT": "5", "NCCL_IB_TIMEOUT": "18"}
 
 
 def environment(env):
@@ -42,7 +42,7 @@ class Decision:
         self.gids = {name: (hca["gid_index"], host.text(hca["gid"])) for name, hca in self.hcas.items()}
         self.env = {name: value for name, value in self.json["env"].items() if name.startswith("NCCL_IB")}
         self.verdicts = {device["name"]: (device["verdict"], device["reason"]) for device in self.json["devices"]}
-        self.findings = {(finding["code"], finding["device"]): finding["message"] for finding in self.json["findings"]}
+        self.findings = {(finding["code"], finding.get("device", "")): finding["message"] for finding in self.json["findings"]}
 
 
 @dataclass
@@ -114,6 +114,9 @@ def _carry(peer, mover, exchange, timeout):
                 _send_new(peer, exchange, sent)  # what it put there at last
                 peer.send("ended", status)
                 deadline += 30
+        if peer_status is not None:
+            time.sleep(0.02)  # it has nothing more to say about this, and may have ended the row
+            continue
         message = peer.poll(0.02)
         if message is None:
             if status is not None and time.monotonic() > deadline:
