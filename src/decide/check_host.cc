@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 
 #include "decide/checks.h"
 #include "decide/findings.h"
@@ -13,12 +15,20 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// The GPUs talk over NVLink, so that a level that allows nothing but NVLink takes nothing away. SXM boards have it.
+/// The driver's product names of GPUs that come on NVLink boards only. From Hopper on they do not say SXM: "NVIDIA H100
+/// 80GB HBM3", "NVIDIA H200", "NVIDIA GB200"; the PCIe cards beside them say PCIe or NVL (bridged pairs).
+bool nvlink_gpu(const std::string& name) {
+  const auto text = " " + upper(name) + " ";
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  if (has("PCIE") || has(" NVL ")) return false;
+  constexpr std::array<std::string_view, 12> kBoards{"SXM",    "HGX",    " HBM3 ", " H20 ",   " H200 ",  " H800 ",
+                                                     " B100 ", " B200 ", " B300 ", " GB200 ", " GB300 ", " HBM3E "};
+  return std::any_of(kBoards.begin(), kBoards.end(), has);
+}
+
+/// The GPUs talk over NVLink, so that a level that allows nothing but NVLink takes nothing away.
 bool nvlink_board(const std::vector<Gpu>& gpus) {
-  return std::all_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) {
-    return gpu.name &&
-           (upper(*gpu.name).find("SXM") != std::string::npos || upper(*gpu.name).find("HGX") != std::string::npos);
-  });
+  return std::all_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) { return gpu.name && nvlink_gpu(*gpu.name); });
 }
 
 /// Below PXB, NCCL's own level (graph/paths.cc ncclTopoCheckP2p): transfers through PCIe switches are lost. Old

@@ -80,7 +80,9 @@ void View::index_links() {
     return std::tie(a->ifindex, a->ifname) < std::tie(b->ifindex, b->ifname);
   });
   bool buses_recorded = false;
+  std::unordered_set<std::string_view> masters;
   for (const auto* link : links_) {
+    if (link->master) masters.insert(*link->master);
     by_name_.emplace(link->ifname, link);
     by_index_.emplace(link->ifindex, link);
     buses_recorded = buses_recorded || link->parentbus || link->parentdev;
@@ -95,8 +97,11 @@ void View::index_links() {
     } else if (link->driver) {
       for (const auto& [driver, kind] : kDriverKinds)
         if (*link->driver == driver) entry.kind = kind;
+    } else if (link->link_netnsid && !link->parentbus) {
+      entry.kind =
+          "veth";  // printed without -d: what stands on a device elsewhere is a container's, in most cases this
     }
-    entry.on_bus = find_on_bus(entry, buses_recorded);
+    entry.on_bus = find_on_bus(entry, buses_recorded || masters.count(link->ifname) > 0);
     any_bus_device_ = any_bus_device_ || (entry.on_bus && link_running(*link));
     entries_.push_back(std::move(entry));
   }
@@ -125,7 +130,7 @@ bool View::find_on_bus(const Entry& entry, bool buses_recorded) const {
   if (loopback(link)) return false;
   if ((link.parentbus && !link.parentbus->empty()) || (link.parentdev && !link.parentdev->empty()) || link.physfn)
     return true;
-  if (buses_recorded || !entry.kind.empty()) return false;
+  if (buses_recorded || !entry.kind.empty() || link.lower || link.link_index) return false;
   return !link.link_type || *link.link_type == "ether" || *link.link_type == "infiniband";
 }
 
@@ -250,6 +255,7 @@ bool View::find_physical(const Link& link, int depth) const {
     return below ? find_physical(*below, depth + 1) : true;
   }
   if (own.kind == "vrf") return false;
+  if (const auto* below = own.kind.empty() ? lower(link) : nullptr) return find_physical(*below, depth + 1);
   // Bonds, teams, bridges, and masters whose kind is not known here. A bridge leads outside only by a port that runs.
   return std::any_of(own.slaves.begin(), own.slaves.end(), [&](const Link* slave) {
     return (own.kind != "bridge" || running(*slave)) && find_physical(*slave, depth + 1);

@@ -52,7 +52,7 @@ class View {
   std::vector<const Link*> bottoms(const Link& link) const;
 
   /// The device hangs on a bus itself: PCI, vmbus, virtio, USB, platform, ... Where no link's bus is recorded (older
-  /// iproute2), a plain Ethernet or InfiniBand device without a kind counts: virtual devices have one.
+  /// iproute2, or no -d), a plain Ethernet or InfiniBand device counts that has no kind, no ports and no lower device.
   bool on_bus(const Link& link) const;
   /// architecture.md section 4: it, or a device below it, hangs on a bus; or it is this namespace's way out.
   bool physical_backed(const Link& link) const;

@@ -245,6 +245,19 @@ TEST_CASE("host and process") {
     other.snapshot.pci->push_back(bridge);
     CHECK(!finds(other.decide(), "p2p-disabled"));
   }
+  for (const auto& [name, low] : std::vector<std::pair<std::string, bool>>{{"NVIDIA A100-SXM4-80GB", false},
+                                                                           {"NVIDIA H100 80GB HBM3", false},
+                                                                           {"NVIDIA H200", false},
+                                                                           {"NVIDIA GB200", false},
+                                                                           {"NVIDIA H200 NVL", true},
+                                                                           {"NVIDIA A100-PCIE-40GB", true},
+                                                                           {"NVIDIA L40S", true}}) {
+    INFO(name);
+    auto other = host;
+    for (auto& gpu : *other.snapshot.gpus) gpu.name = name;
+    other.snapshot.env["NCCL_P2P_LEVEL"] = "NVL";
+    CHECK(finds(other.decide(), "p2p-disabled") == low);
+  }
   host.snapshot.env["NCCL_P2P_LEVEL"] = "SYS";
   CHECK(!finds(host.decide(), "p2p-disabled"));
 

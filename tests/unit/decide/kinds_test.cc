@@ -363,6 +363,40 @@ TEST_CASE("IPv6") {
   CHECK(env(decision, "NCCL_SOCKET_FAMILY") == "AF_INET6");
 }
 
+TEST_CASE("a record without details: ip -j addr, without -d") {
+  const auto plain = [](Link& link) {
+    link.kind = link.slave_kind = link.parentbus = link.parentdev = link.driver = std::nullopt;
+    link.speed_mbps.reset();
+  };
+  Host host;
+  SECTION("bridge, container end, VLAN and bond of a host") {
+    host.add("docker0", "bridge", {"172.17.0.1/16"});
+    host.veth("veth1", {"fe80::2/64"});
+    host.enslave("docker0", {"veth1"});
+    host.nic("eno1");
+    host.nic("eno2");
+    host.add("bond0", "bond");
+    host.enslave("bond0", {"eno1", "eno2"});
+    host.over("bond0.30", "vlan", "bond0", {"10.0.0.11/24"});
+    for (auto& link : *host.snapshot.links) plain(link);
+    host.peers({"10.0.0.12"});
+    const auto decision = host.decide();
+    CHECK(decision.socket.ifnames == Strings{"bond0.30"});
+    CHECK(verdict(decision, "docker0").verdict == Verdict::rejected);
+    CHECK(verdict(decision, "veth1").verdict == Verdict::rejected);
+    CHECK(!finds(decision, "virtual-only"));
+  }
+  SECTION("a pod") {
+    host.snapshot.system.container = "kubernetes";
+    host.veth("eth0", {"10.244.1.7/24"});
+    host.route("default", "eth0", "10.244.1.1");
+    for (auto& link : *host.snapshot.links) plain(link);
+    const auto decision = host.decide();
+    CHECK(decision.socket.ifnames == Strings{"eth0"});
+    CHECK(codes(decision).empty());
+  }
+}
+
 TEST_CASE("a lone IPv4 address beside an IPv6 subnet") {
   Host host;
   host.nic("eno1", {"192.0.2.243/32", "2001:db8:1::2/64"});
