@@ -30,6 +30,7 @@ struct LinkAddress {
   std::string scope;  ///< global, link, host, site
   std::optional<bool> deprecated;
   std::optional<bool> tentative;
+  std::string label{};  ///< IPv4 alias, "eth0:1"; "" where it is the link's own name
 
   Family family() const { return local.family; }
 };

@@ -129,7 +129,7 @@ void not_steerable(const UserSettings& user, const SocketChoice& choice, const S
     const auto meant = choice.addresses.find(name);
     if (meant == choice.addresses.end()) continue;
     const auto taken = std::find_if(steering.nearest.data.begin(), steering.nearest.data.end(),
-                                    [&](const NcclInterface& i) { return i.name == name; });
+                                    [&](const NcclInterface& i) { return i.device == name; });
     const bool here = taken != steering.nearest.data.end();
     if (here && taken->address == meant->second) continue;
     findings.push_back(make_finding("address-not-steerable", name,
@@ -159,7 +159,7 @@ void bootstrap(const View& view, const UserSettings& user, Interfaces& interface
   // A net plugin is loaded after the bootstrap chose, by NCCL's own rules.
   const bool net_front_end = entry.front_end == "net";
   if (taken.empty() && net_front_end)
-    if (const auto pick = replay_sockets(view, user, {}).bootstrap.interface) taken = pick->name;
+    if (const auto pick = replay_sockets(view, user, {}).bootstrap.interface) taken = pick->device;
   if (const auto* state = taken.empty() ? nullptr : interfaces.find(taken)) {
     if (const auto why = why_wrong(view, user, *state, choice); !why.empty())
       findings.push_back(make_finding(

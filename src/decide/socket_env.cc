@@ -25,7 +25,7 @@ Agreement compare(const SocketReplay& replay, Transport transport, const SocketC
   agreement.names = taken.size() == choice.ifnames.size();
   agreement.addresses = true;
   for (const auto& interface : taken) {
-    const auto meant = choice.addresses.find(interface.name);
+    const auto meant = choice.addresses.find(interface.device);
     if (meant == choice.addresses.end()) {
       agreement.names = false;
       continue;
@@ -36,7 +36,7 @@ Agreement compare(const SocketReplay& replay, Transport transport, const SocketC
     if (interface.address.is_loopback()) agreement.on_loopback = true;
   }
   // NCCL_COMM_ID fixes the bootstrap whatever we publish, so it cannot tell the ways apart.
-  if (!comm_id && (!replay.bootstrap.interface || replay.bootstrap.interface->name != choice.ifnames.front()))
+  if (!comm_id && (!replay.bootstrap.interface || replay.bootstrap.interface->device != choice.ifnames.front()))
     agreement.names = false;
   return agreement;
 }
@@ -52,6 +52,8 @@ std::vector<Variables> options(const UserSettings& user, const SocketChoice& cho
   if (may_name) result.push_back({{"NCCL_SOCKET_IFNAME", list}});
   if (family_free) result.push_back({{"NCCL_SOCKET_FAMILY", family}});
   if (may_name && family_free) result.push_back({{"NCCL_SOCKET_IFNAME", list}, {"NCCL_SOCKET_FAMILY", family}});
+  // An address under an alias label ("eth0:1") has no whole name that a list could spell; the device's is its prefix.
+  if (may_name) result.push_back({{"NCCL_SOCKET_IFNAME", list.substr(1)}});
   return result;
 }
 

@@ -87,8 +87,8 @@ class Chooser {
     SocketChoice choice;
     for (const auto& taken : nccl_interfaces(view_.release(), addresses, user_.finder(), limit)) {
       if (choice.ifnames.empty()) choice.family = taken.address.family;
-      choice.ifnames.push_back(taken.name);
-      choice.addresses[taken.name] = taken.address;
+      // A device counts once, though NCCL takes it once more for each alias label.
+      if (choice.addresses.emplace(taken.device, taken.address).second) choice.ifnames.push_back(taken.device);
     }
     for (auto& state : interfaces_.all) {
       auto& verdict = state.verdict;

@@ -35,6 +35,7 @@ LinkAddress read_link_address(const Node& node) {
   out.scope = get(node, "scope", &Node::text).value_or("");
   out.deprecated = get(node, "deprecated", &Node::boolean);
   out.tentative = get(node, "tentative", &Node::boolean);
+  out.label = get(node, "label", &Node::text).value_or("");
   return out;
 }
 
@@ -81,6 +82,9 @@ Link read_link(const Node& node) {
   if (const auto list = node.member("addr_info")) {
     for (const Node& item : list->items())
       if (!(item.value().is_object() && item.value().empty())) link.addr_info.push_back(read_link_address(item));
+    // iproute2 writes it on every IPv4 address
+    for (auto& address : link.addr_info)
+      if (address.label == link.ifname) address.label.clear();
   }
   if (const auto speed = node.member("speed_mbps")) {
     // sysfs and ethtool print -1 for a link without a speed

@@ -50,7 +50,13 @@ void Redactor::scrub(Link& link) const {
     const auto address = IpAddress::parse(*link.address);
     link.address = hardware ? hardware : address ? std::optional(addresses_.address(*address).text()) : std::nullopt;
   }
-  for (LinkAddress& address : link.addr_info) address.local = addresses_.address(address.local);
+  for (LinkAddress& address : link.addr_info) {
+    address.local = addresses_.address(address.local);
+    // "eth0:1": the part before the colon is mostly a link's name, the rest is what somebody called it
+    if (const auto colon = address.label.find(':'); !address.label.empty())
+      address.label =
+          device(address.label.substr(0, colon)) + (colon == std::string::npos ? "" : address.label.substr(colon));
+  }
   for (auto* data : {&link.info_data, &link.info_slave_data}) {
     for (auto& [name, value] : *data) {
       // "8000.02:42:ac:11:00:02", a bridge's id

@@ -31,6 +31,7 @@ Ordered write_link_address(const LinkAddress& address) {
   if (!address.scope.empty()) out["scope"] = address.scope;
   put(out, "deprecated", address.deprecated);
   put(out, "tentative", address.tentative);
+  if (!address.label.empty()) out["label"] = address.label;
   return out;
 }
 

@@ -36,11 +36,13 @@ bool parse_address(nlmsghdr* header, const ByIndex& links) {
   // On a point-to-point link IFA_ADDRESS is the other end; IFA_LOCAL is ours wherever it is given.
   const nlattr* local = nullptr;
   const nlattr* fallback = nullptr;
+  std::string label;
   std::uint32_t flags = info->ifa_flags;
   int left = nlmsg_attrlen(header, sizeof(ifaddrmsg));
   for (nlattr* at = nlmsg_attrdata(header, sizeof(ifaddrmsg)); nla_ok(at, left); at = nla_next(at, &left)) {
     if (nla_type(at) == IFA_LOCAL) local = at;
     if (nla_type(at) == IFA_ADDRESS) fallback = at;
+    if (nla_type(at) == IFA_LABEL) label = text(at);
     if (nla_type(at) == IFA_FLAGS) flags = u32(at, flags);
   }
   if (!local) local = fallback;
@@ -53,6 +55,7 @@ bool parse_address(nlmsghdr* header, const ByIndex& links) {
   address.scope = scope_name(info->ifa_scope);
   address.deprecated = (flags & IFA_F_DEPRECATED) != 0;
   address.tentative = (flags & IFA_F_TENTATIVE) != 0;
+  if (label != link->second->ifname) address.label = std::move(label);
   link->second->addr_info.push_back(std::move(address));
   return true;
 }

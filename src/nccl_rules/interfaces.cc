@@ -28,20 +28,23 @@ struct Search {
   std::vector<NcclInterface> by_list(std::string_view text) const {
     const auto list = NameList::parse(text);
     std::vector<NcclInterface> found;
-    for (const auto& [link, address] : addresses) {
+    for (const auto& host : addresses) {
+      const auto& [link, address] = host;
+      const auto& name = host.name();
       if (found.size() >= limit) break;
       if (release.needs_running() && !link_running(*link)) continue;
       if (family && address->family() != *family) continue;
       if (address->family() == Family::inet6 && address->local.is_loopback()) continue;
-      if (!list.takes(link->ifname)) continue;
-      const bool seen = std::any_of(found.begin(), found.end(), [&](const auto& f) { return f.name == link->ifname; });
-      if (!seen) found.push_back({link->ifname, address->local});
+      if (!list.takes(name)) continue;
+      const bool seen = std::any_of(found.begin(), found.end(), [&name](const auto& f) { return f.name == name; });
+      if (!seen) found.push_back({name, address->local, link->ifname});
     }
     return found;
   }
 
   std::optional<NcclInterface> by_subnet(const CommIdAddress& remote) const {
-    for (const auto& [link, address] : addresses) {
+    for (const auto& host : addresses) {
+      const auto& [link, address] = host;
       const auto& local = address->local;
       if (local.family != remote.address.family) continue;
       bool same = Prefix{local, address->prefixlen}.contains(remote.address);
@@ -51,7 +54,7 @@ struct Search {
         // sin6_scope_id: the interface on link-local addresses, 0 on others.
         same = same && (local.is_link_local() ? remote.zone == link->ifname : remote.zone.empty());
       }
-      if (same) return NcclInterface{link->ifname, local};
+      if (same) return NcclInterface{host.name(), local, link->ifname};
     }
     return std::nullopt;
   }

@@ -21,6 +21,9 @@ bool link_running(const Link& link);
 struct HostAddress {
   const Link* link = nullptr;
   const LinkAddress* address = nullptr;
+
+  /// The name under which getifaddrs(3) lists it: an IPv4 address's alias label, where it has one.
+  const std::string& name() const { return address->label.empty() ? link->ifname : address->label; }
 };
 
 /// Every address in the order in which getifaddrs(3) lists them: IPv4, then IPv6, each by the kernel's device order.
@@ -32,8 +35,10 @@ std::vector<HostAddress> getifaddrs_order(const std::vector<Link>& links, const 
 using FindVariable = std::function<const std::string*(std::string_view)>;
 
 struct NcclInterface {
-  std::string name;
+  std::string
+      name;  ///< as NCCL lists it: the device's, or an address's alias label ("eth0:1"), a device of its own to NCCL
   IpAddress address;
+  std::string device;  ///< Link::ifname
 
   bool operator==(const NcclInterface&) const = default;
 };

@@ -119,6 +119,16 @@ TEST_CASE("the user's list") {
   CHECK(net.bootstrap(k2289, {{"NCCL_SOCKET_IFNAME", "eth5"}}) == "none");
 }
 
+TEST_CASE("an alias label is a name of its own, seen in the lab") {
+  Net net;
+  net.add(2, "eth0", {"10.0.0.1/24", "10.0.1.1/24", "10.0.1.2/24"});
+  for (auto* address : {&net.links[0].addr_info[1], &net.links[0].addr_info[2]}) address->label = "eth0:1";
+  CHECK(net.take(k2289) == Strings{"eth0 10.0.0.1", "eth0:1 10.0.1.1"});
+  CHECK(net.take(k2289, {{"NCCL_SOCKET_IFNAME", "=eth0"}}) == Strings{"eth0 10.0.0.1"});
+  CHECK(net.take(k2289, {{"NCCL_SOCKET_IFNAME", "=eth0:1"}}) == Strings{"eth0 10.0.0.1"});  // ":1" is a port to NCCL
+  CHECK(net.take(k2289, {{"NCCL_SOCKET_IFNAME", "^=eth0"}}) == Strings{"eth0:1 10.0.1.1"});
+}
+
 TEST_CASE("limits") {
   Net net;
   for (int i = 1; i <= 20; ++i) net.add(i, "eth" + std::to_string(i), {"10.0." + std::to_string(i) + ".1/24"});
