@@ -72,7 +72,7 @@ std::optional<std::string> bootstrap_of(const Caller& caller, const Sources& liv
                                      return found != raw.env.end() ? &found->second : nullptr;
                                    });
   if (!pick.interface) return std::nullopt;
-  return pick.interface->name;
+  return pick.interface->device;
 }
 
 bool steer(const Session& session, const UserEnvironment& inherited, const Sources& sources) {
