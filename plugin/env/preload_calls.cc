@@ -6,6 +6,7 @@
 
 #include "affinity/affinity.h"
 #include "core/announce.h"
+#include "core/drift.h"
 #include "core/guard.h"
 #include "core/process_env.h"
 #include "core/session.h"
@@ -70,6 +71,8 @@ void before_nccl_call(const topoguard_call_t* call) noexcept {
     if (!net_plugin_speaks(session, default_name_is_ours()))
       announce(session, caller.nccl, Way::steering, "the preload library alone", nullptr);  // warnings, on stderr
     if (call->rank >= 0) {
+      static FurtherCommunicators communicators;
+      if (communicators.one_more()) look_again(session, session.voice(nullptr));
       AffinityRequest request;
       request.ranks = call->ranks;
       request.own_thread = true;

@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<bool> announced{false};
 
-// One line per code: the first device's, and how many more there are.
+}  // namespace
+
 void complain_of(const Voice& voice, const std::vector<Finding>& findings) {
   std::map<std::string, int> devices;
   for (const auto& finding : findings) ++devices[finding.code];
@@ -24,8 +25,6 @@ void complain_of(const Voice& voice, const std::vector<Finding>& findings) {
     complain(voice, finding.severity, finding.code, line);
   }
 }
-
-}  // namespace
 
 void announce(const Session& session, const NcclObject* nccl, Way way, const std::string& reason,
               tgnccl_logger_t logger) noexcept {

@@ -111,6 +111,7 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
   session.policy = policy_from(session.host);
   if (caller.front_end == FrontEnd::net)
     session.host.topoguard.bootstrap = bootstrap_of(caller, parts.sources, session.host);
+  session.when = std::chrono::steady_clock::now();
   session.decision = parts.decide ? parts.decide(session.host, session.policy) : decide(session.host, session.policy);
   session.decided = true;
   if (session.policy.mode != Mode::enforce) return;
@@ -149,6 +150,12 @@ const Session& enter(const Caller& caller) noexcept {
   const std::lock_guard<std::mutex> lock(state.mutex);
   if (state.session == nullptr) state.session = new Session(run_session(caller, state.parts));
   return *state.session;
+}
+
+SessionParts session_parts() {
+  auto& state = remembered();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.parts;
 }
 
 void replace_session_parts(SessionParts parts) {

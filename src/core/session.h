@@ -5,6 +5,7 @@
 // Session is immutable afterwards and lives until the process ends.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -27,8 +28,9 @@ struct Caller {
 };
 
 struct Session {
-  bool off = false;        ///< TOPOGUARD_MODE=off: as if topoguard were not there
-  bool decided = false;    ///< false: off, or something failed; then nothing was changed
+  bool off = false;                            ///< TOPOGUARD_MODE=off: as if topoguard were not there
+  bool decided = false;                        ///< false: off, or something failed; then nothing was changed
+  std::chrono::steady_clock::time_point when;  ///< when the host was looked at
   bool published = false;  ///< NCCL is steered: the environment was changed, or the env plugin answers
   HostSnapshot host;       ///< env holds what the user set, without what topoguard published earlier
   Policy policy;
@@ -47,11 +49,16 @@ HostSnapshot look_at_host(const Sources& sources, const CollectOptions& options)
 struct SessionParts {
   std::function<HostSnapshot(const Sources&, const CollectOptions&)> collect;
   std::function<Decision(const HostSnapshot&, const Policy&)> decide;
+  std::function<HostSnapshot(const Sources&)> drift;  ///< collect_drift()
+  std::chrono::milliseconds pause{1000};              ///< at least this long between two looks at the host
   Sources sources;
 };
 
 /// Runs one session from these parts, without remembering it.
 Session run_session(const Caller& caller, const SessionParts& parts) noexcept;
+
+/// The parts that enter() uses.
+SessionParts session_parts();
 
 /// Makes enter() forget and use these parts from now on. Tests only: no other thread may be inside.
 void replace_session_parts(SessionParts parts);

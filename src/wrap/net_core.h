@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "core/drift.h"
 #include "core/session.h"
 #include "wrap/base_choice.h"
 #include "wrap/contexts.h"
@@ -53,6 +54,7 @@ class NetCore {
   Base base_;
   Contexts contexts_;
   std::atomic<bool> refuses_{false};
+  FurtherCommunicators communicators_;
 };
 
 /// What listen() and connect() return while REQUIRE=IB is not met, with one error line that says why.

@@ -29,6 +29,8 @@ struct Scene {
   topoguard::Decision decision;
   int collected = 0, decided = 0;
   topoguard::HostSnapshot seen;  ///< what decide() was given
+  int looked = 0;
+  topoguard::HostSnapshot now;  ///< what a second look shows; nothing unless the test says so
 
   Scene() {
     for (const char* name : {"NCCL_NET", "NCCL_NET_PLUGIN", "NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA",
@@ -52,6 +54,10 @@ struct Scene {
       ++decided;
       seen = host;
       return decision;
+    };
+    parts.drift = [this](const topoguard::Sources&) {
+      ++looked;
+      return now;
     };
     topoguard::replace_session_parts(parts);
   }
