@@ -39,7 +39,8 @@ class Decision:
         self.json = json.loads(topoguard("decide", "--json", env=env)[1])
         self.transport = self.json["transport"]
         self.hcas = {hca["name"]: hca for hca in (self.json.get("ib") or {}).get("hcas", [])}
-        self.gids = {name: (hca["gid_index"], host.text(hca["gid"])) for name, hca in self.hcas.items()}
+        # A pinned index may lead to an empty entry: then there is no GID.
+        self.gids = {name: (hca.get("gid_index"), host.text(hca["gid"]) if "gid" in hca else None) for name, hca in self.hcas.items()}
         self.env = {name: value for name, value in self.json["env"].items() if name.startswith("NCCL_IB")}
         self.verdicts = {device["name"]: (device["verdict"], device["reason"]) for device in self.json["devices"]}
         self.findings = {(finding["code"], finding.get("device", "")): finding["message"] for finding in self.json["findings"]}
@@ -82,7 +83,7 @@ def move(peer, me, net, channels, env=None, timeout=60):
     before = host.packets()
     peer.meet("move " + net)
     with open(folder / "log", "wb") as log:
-        mover = subprocess.Popen([str(word) for word in command], env=environment({**SETTINGS, **(env or {})}), stdin=subprocess.DEVNULL,
+        mover = subprocess.Popen([str(word) for word in command], env=environment({**SETTINGS, "NCCL_DEBUG_FILE": f"{folder}/nccl", **(env or {})}), stdin=subprocess.DEVNULL,
                                  stdout=log, stderr=subprocess.STDOUT)
     try:
         status, peer_status = _carry(peer, mover, exchange, timeout)
@@ -90,7 +91,8 @@ def move(peer, me, net, channels, env=None, timeout=60):
         mover.kill()
         mover.wait()
     after = host.packets()
-    log = (folder / "log").read_text(errors="replace")
+    # NCCL writes a file of its own line by line; of standard output a killed process leaves nothing.
+    log = "".join((folder / name).read_text(errors="replace") for name in ("nccl", "log") if (folder / name).exists())
     report = folder / "report"
     devices = json.loads(report.read_text())["devices"] if report.exists() and report.stat().st_size else []
     names = [device["name"] for device in devices] or re.findall(r"Made virtual device \[\d+\] name=(\S+)", log)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of the two machines in a scenario, and what scenarios expect."""
+import json
+
+import host
+from job import Decision, move, topoguard
+
+
+class Wrong(Exception):
+    """What a scenario saw and did not want."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def same(seen, wanted, what):
+    expect(seen == wanted, f"{what}: {seen}, wanted {wanted}")
+
+
+class Node:
+    def __init__(self, me, peer):
+        self.me, self.peer, self.n = me, peer, me + 1
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def rails(self, mtu=1500):
+        """nic0 in 10.99.0.0/24 with rxe0, nic1 in 10.99.1.0/24 with rxe1."""
+        for number, nic in enumerate(host.NICS):
+            host.run(f"ip link set {nic} mtu {mtu}")
+            host.up(nic)
+            host.address(nic, f"10.99.{number}.{self.n}/24")
+            host.rxe(f"rxe{number}", nic)
+            host.wait_gid(f"rxe{number}", f"10.99.{number}.{self.n}")
+
+    def rail_gids(self):
+        return {f"rxe{number}": f"10.99.{number}.{self.n}" for number in (0, 1)}
+
+    def decide(self, gids, env=None, sets=None):
+        """Decides; exactly these HCAs with these addresses, each where the kernel's table has it, and these variables set."""
+        decision = Decision(env)
+        same({name: gid for name, (_, gid) in decision.gids.items()}, {name: host.text(gid) for name, gid in gids.items()},
+             "HCAs and GIDs decided")
+        for name, (index, gid) in decision.gids.items():
+            table = host.gid_table(name)
+            same(table.get(index, ("", ""))[0], gid, f"{name}'s table at {index}")
+        if sets is not None:
+            same(decision.env, sets, "variables set")
+        return decision
+
+    def move(self, net, channels=4, env=None, timeout=60):
+        run = move(self.peer, self.me, net, channels, env, timeout)
+        self.note(f"{net}: status {run.status}, devices {' '.join(run.devices)}, "
+                  f"GIDs {' '.join(f'{name}:{index}={gid}' for name, (index, gid) in sorted(run.gids.items()))}")
+        return run
+
+    def stock_fails(self, channels=4, env=None, timeout=25):
+        """Stock beside topoguard, where it is the one that does not get through; what it says about that."""
+        run = self.move("stock", channels, env, timeout)
+        expect(run.devices, f"stock did not even start: {run.status}: {run.log[-400:]}")
+        expect(not run.right, "stock moved everything: this scenario shows nothing")
+        self.note("stock says: " + ("; ".join(w for w in run.warnings() if "real path" not in w) or "nothing"))
+        return run
+
+    def flows(self, decision, env=None, net="topoguard"):
+        """Bytes both ways over every HCA decided, over no other, by the GIDs decided."""
+        run = self.move(net, 2 * len(decision.hcas), env)
+        tail = "\n".join(run.log.splitlines()[-12:])
+        expect(run.right, f"{net}'s movers ended with {run.status} here and {run.peer_status} there:\n{tail}")
+        same(run.devices, list(decision.hcas), "devices that the IB transport enumerates")
+        same(run.gids, decision.gids, "GIDs that the IB transport used")
+        for name, count in run.packets.items():
+            expect((count > 100) == (name in decision.hcas), f"{name} carried {count} packets")
+        return run
+
+    def compare(self, env=None):
+        """The findings' codes and messages of `topoguard compare` over both machines' documents; the same here and there."""
+        mine = topoguard("snapshot", env=env)[1]
+        both = [mine, self.peer.meet("snapshot", mine)]
+        paths = []
+        for number, text in enumerate(both if self.me == 0 else reversed(both)):
+            paths.append(f"/tmp/snapshot{number}.json")
+            with open(paths[-1], "w", encoding="utf-8") as file:
+                file.write(text)
+        found = {one["code"]: one["message"] for one in json.loads(topoguard("compare", "--json", *paths)[1])["findings"]}
+        self.note("compare: " + (", ".join(found) or "clean"))
+        return found
