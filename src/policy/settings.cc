@@ -171,6 +171,11 @@ constexpr std::array kSettings = {
 constexpr std::array kOtherNames = {
     OtherName{OtherName::Why::internal, "TOPOGUARD_APPLIED", "written by topoguard itself"},
     OtherName{OtherName::Why::internal, "TOPOGUARD_CASES", "where the tests find recorded hosts"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_LIBNCCL", "the libnccl.so.2 that the tests run"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_NO_TOOLKIT", "keeps the tests from a CUDA toolkit's libnccl"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_CACHE", "where the tests keep what they download and make"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_VM_TIMEOUT", "how long a test machine may take"},
+    OtherName{OtherName::Why::internal, "TOPOGUARD_UPDATE", "has the tests rewrite their expected outputs"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_LOG_FILE", "a log file of topoguard's own"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_WARN_S", "a warning about connections that do not come up"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_TIMEOUT_S", "an end to connections that do not come up"},

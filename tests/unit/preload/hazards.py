@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-LIBRARY, PLUGIN, EMPTY, PROBE, STAND_IN, LINKED, ASAN, STATIC_ASAN = (Path(path) for path in sys.argv[1:9])
+LIBRARY, PLUGIN, EMPTY, PROBE, STAND_IN, LINKED, ASAN, STATIC_ASAN = (Path(path).resolve() for path in sys.argv[1:9])
 NET, ENV = "NCCL_NET_PLUGIN", "NCCL_ENV_PLUGIN"
 
 
