@@ -48,7 +48,8 @@ struct Prefix {
   Prefix network() const;
 };
 
-/// One entry of an RDMA port's GID table (InfiniBand architecture: 128 bits; RoCE puts an IPv6 or IPv4-mapped address in it).
+/// One entry of an RDMA port's GID table (InfiniBand architecture: 128 bits; RoCE puts an IPv6 or IPv4-mapped address
+/// in it).
 struct Gid {
   std::array<std::uint8_t, 16> bytes{};
 

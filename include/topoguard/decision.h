@@ -18,7 +18,7 @@ enum class Transport : std::uint8_t { none, socket, ib };
 std::string_view transport_name(Transport transport);  ///< "none", "Socket", "IB"
 
 struct SocketChoice {
-  std::vector<std::string> ifnames;          ///< bootstrap and, with Transport::socket, data; best first
+  std::vector<std::string> ifnames;  ///< bootstrap and, with Transport::socket, data; best first
   std::optional<Family> family;
   std::map<std::string, IpAddress> addresses;  ///< the address meant on each
 };

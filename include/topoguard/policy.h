@@ -25,17 +25,17 @@ struct Selector {
 
 struct Policy {
   Mode mode = Mode::enforce;
-  std::vector<Prefix> subnets;     ///< TOPOGUARD_SUBNETS: data belongs on addresses in these, first listed first
-  std::vector<Selector> exclude;   ///< never chosen while anything else is left
-  std::vector<Selector> include;   ///< only these, where any is usable
-  bool require_ib = false;         ///< TOPOGUARD_REQUIRE=IB
+  std::vector<Prefix> subnets;    ///< TOPOGUARD_SUBNETS: data belongs on addresses in these, first listed first
+  std::vector<Selector> exclude;  ///< never chosen while anything else is left
+  std::vector<Selector> include;  ///< only these, where any is usable
+  bool require_ib = false;        ///< TOPOGUARD_REQUIRE=IB
   AffinityMode affinity = AffinityMode::automatic;
   bool membind_preferred = false;  ///< TOPOGUARD_MEMBIND=preferred
   std::string base = "auto";       ///< TOPOGUARD_BASE: auto, stock, a plugin name or a path
   bool log = true;                 ///< TOPOGUARD_LOG=off silences
   std::string log_level = "summary";
   std::map<std::string, SettingSource> sources;  ///< where each setting that is not built in came from
-  std::vector<Finding> problems;   ///< misspelt names, values that cannot be read: each warned of once
+  std::vector<Finding> problems;                 ///< misspelt names, values that cannot be read: each warned of once
 };
 
 }  // namespace topoguard

@@ -40,24 +40,24 @@ struct Link {
   std::string ifname;
   std::vector<std::string> flags;  ///< UP, LOWER_UP (which is IFF_RUNNING's cause), NO-CARRIER, LOOPBACK, ...
   std::optional<int> mtu;
-  std::optional<std::string> operstate;  ///< UP, DOWN, UNKNOWN, LOWERLAYERDOWN, DORMANT, ...
-  std::optional<std::string> link_type;  ///< ether, loopback, infiniband, none, ...
-  std::optional<std::string> address;    ///< hardware address
-  std::optional<std::string> master;     ///< name of the master
-  std::optional<std::string> lower;      ///< JSON member "link": name of the lower device
-  std::optional<int> link_index;         ///< lower device's ifindex where it lives in another namespace
-  std::optional<int> link_netnsid;       ///< where the lower device lives in another namespace
-  std::optional<std::string> kind;       ///< linkinfo.info_kind
-  std::optional<std::string> slave_kind;             ///< linkinfo.info_slave_kind
-  std::map<std::string, std::string> info_data;      ///< linkinfo.info_data, scalars as text ("true", "3003")
+  std::optional<std::string> operstate;          ///< UP, DOWN, UNKNOWN, LOWERLAYERDOWN, DORMANT, ...
+  std::optional<std::string> link_type;          ///< ether, loopback, infiniband, none, ...
+  std::optional<std::string> address;            ///< hardware address
+  std::optional<std::string> master;             ///< name of the master
+  std::optional<std::string> lower;              ///< JSON member "link": name of the lower device
+  std::optional<int> link_index;                 ///< lower device's ifindex where it lives in another namespace
+  std::optional<int> link_netnsid;               ///< where the lower device lives in another namespace
+  std::optional<std::string> kind;               ///< linkinfo.info_kind
+  std::optional<std::string> slave_kind;         ///< linkinfo.info_slave_kind
+  std::map<std::string, std::string> info_data;  ///< linkinfo.info_data, scalars as text ("true", "3003")
   std::map<std::string, std::string> info_slave_data;
   std::optional<std::string> parentbus;
   std::optional<std::string> parentdev;
-  std::vector<LinkAddress> addr_info;    ///< in the kernel's order
+  std::vector<LinkAddress> addr_info;  ///< in the kernel's order
   std::optional<std::int64_t> speed_mbps;
   std::optional<std::string> driver;
-  std::optional<int> numa_node;          ///< -1 in the document is stored as empty
-  std::optional<std::string> physfn;     ///< PCI id of the physical function of a virtual function
+  std::optional<int> numa_node;       ///< -1 in the document is stored as empty
+  std::optional<std::string> physfn;  ///< PCI id of the physical function of a virtual function
 
   bool has_flag(std::string_view flag) const {
     for (const auto& f : flags)
@@ -72,16 +72,16 @@ struct RouteHop {
 };
 
 struct Route {
-  std::optional<Prefix> dst;   ///< empty: the default route
+  std::optional<Prefix> dst;  ///< empty: the default route
   Family family = Family::inet;
   std::optional<IpAddress> gateway;
   std::optional<std::string> dev;
   std::optional<std::uint32_t> metric;
   std::optional<IpAddress> prefsrc;
-  std::vector<RouteHop> nexthops;   ///< multipath; then dev and gateway are empty
-  std::vector<std::string> flags;   ///< linkdown, dead, onlink, ...
-  std::optional<std::string> type;  ///< unicast where empty; blackhole, unreachable, prohibit, throw, ...
-  std::optional<std::string> table; ///< "main" where empty
+  std::vector<RouteHop> nexthops;    ///< multipath; then dev and gateway are empty
+  std::vector<std::string> flags;    ///< linkdown, dead, onlink, ...
+  std::optional<std::string> type;   ///< unicast where empty; blackhole, unreachable, prohibit, throw, ...
+  std::optional<std::string> table;  ///< "main" where empty
   std::optional<std::string> scope;
 };
 

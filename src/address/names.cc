@@ -20,18 +20,24 @@ std::optional<PathClass> parse_path_class(std::string_view text) {
 
 std::string_view transport_name(Transport transport) {
   switch (transport) {
-    case Transport::socket: return "Socket";
-    case Transport::ib: return "IB";
-    case Transport::none: break;
+    case Transport::socket:
+      return "Socket";
+    case Transport::ib:
+      return "IB";
+    case Transport::none:
+      break;
   }
   return "none";
 }
 
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::chosen: return "chosen";
-    case Verdict::eligible: return "eligible";
-    case Verdict::rejected: break;
+    case Verdict::chosen:
+      return "chosen";
+    case Verdict::eligible:
+      return "eligible";
+    case Verdict::rejected:
+      break;
   }
   return "rejected";
 }
@@ -40,9 +46,12 @@ std::string_view device_kind_name(DeviceKind kind) { return kind == DeviceKind::
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::info: break;
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::info:
+      break;
   }
   return "info";
 }

@@ -23,7 +23,7 @@ struct AffinityRequest {
   std::optional<std::string> gpu;       ///< PCI id of the communicator's GPU; empty = ask the current CUDA context
   std::vector<std::string> other_gpus;  ///< PCI ids of further GPUs that this process is known to use
   std::optional<int> ranks;             ///< of the communicator, where known: 1 means no other rank anywhere
-  std::optional<int> local_ranks;  ///< ranks on this host, where the caller knows and no launcher tells
+  std::optional<int> local_ranks;       ///< ranks on this host, where the caller knows and no launcher tells
   bool own_thread = false;  ///< the caller is the user's own thread (preload, exec): its memory policy counts
 };
 

@@ -197,8 +197,8 @@ class Chooser {
     states.erase(end, states.end());
     if (out == 0) return;
     for (const auto* state : states)
-      interfaces_.trace.push_back({state->link->ifname, reason,
-                                   described(*state) + ": kept; the row leaves out " + std::to_string(out)});
+      interfaces_.trace.push_back(
+          {state->link->ifname, reason, described(*state) + ": kept; the row leaves out " + std::to_string(out)});
   }
 
   void leave_out(InterfaceState& state, const char* reason, const std::string& detail) {

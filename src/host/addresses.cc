@@ -15,12 +15,18 @@ namespace {
 
 std::string scope_name(unsigned scope) {
   switch (scope) {
-    case RT_SCOPE_UNIVERSE: return "global";
-    case RT_SCOPE_SITE: return "site";
-    case RT_SCOPE_LINK: return "link";
-    case RT_SCOPE_HOST: return "host";
-    case RT_SCOPE_NOWHERE: return "nowhere";
-    default: return std::to_string(scope);
+    case RT_SCOPE_UNIVERSE:
+      return "global";
+    case RT_SCOPE_SITE:
+      return "site";
+    case RT_SCOPE_LINK:
+      return "link";
+    case RT_SCOPE_HOST:
+      return "host";
+    case RT_SCOPE_NOWHERE:
+      return "nowhere";
+    default:
+      return std::to_string(scope);
   }
 }
 

@@ -80,12 +80,14 @@ std::optional<PluginExports> plugin_exports(const std::string& path) {
       header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 || header.e_shnum > kSections)
     return std::nullopt;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!read_exactly(fd.get(), sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return std::nullopt;
+  if (!read_exactly(fd.get(), sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff))
+    return std::nullopt;
   const auto find = [&](unsigned type) {
     return std::find_if(sections.begin(), sections.end(), [type](const Elf64_Shdr& s) { return s.sh_type == type; });
   };
   const auto symbols = find(SHT_DYNSYM);
-  if (symbols == sections.end() || symbols->sh_entsize != sizeof(Elf64_Sym) || symbols->sh_link >= sections.size()) return std::nullopt;
+  if (symbols == sections.end() || symbols->sh_entsize != sizeof(Elf64_Sym) || symbols->sh_link >= sections.size())
+    return std::nullopt;
   const Elf64_Shdr& names = sections[symbols->sh_link];
   if (!inside(*symbols, kSymbolBytes) || !inside(names, kStringBytes)) return std::nullopt;
   std::string strings(names.sh_size, '\0');
@@ -104,7 +106,8 @@ std::optional<PluginExports> plugin_exports(const std::string& path) {
   }
   exports.net = texts(net);
   exports.env = texts(env);
-  if (const auto dynamic = find(SHT_DYNAMIC); dynamic != sections.end()) exports.soname = soname(fd.get(), *dynamic, strings);
+  if (const auto dynamic = find(SHT_DYNAMIC); dynamic != sections.end())
+    exports.soname = soname(fd.get(), *dynamic, strings);
   return exports;
 }
 

@@ -35,7 +35,8 @@ Ethtool::Ethtool() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
 std::optional<std::int64_t> Ethtool::speed_mbps(const std::string& ifname) const {
   // The kernel first answers with the (negative) number of mask words that it wants to be offered.
   constexpr std::size_t kMaskWords = 127;
-  alignas(ethtool_link_settings) char query[sizeof(ethtool_link_settings) + 3 * kMaskWords * sizeof(std::uint32_t)] = {};
+  alignas(
+      ethtool_link_settings) char query[sizeof(ethtool_link_settings) + 3 * kMaskWords * sizeof(std::uint32_t)] = {};
   ethtool_link_settings settings{};
   settings.cmd = ETHTOOL_GLINKSETTINGS;
   for (int step = 0; step < 2; ++step) {

@@ -78,7 +78,8 @@ std::optional<std::string> read_word_at(int directory, const char* name) {
   const FileText file = read_file_at(directory, name);
   if (!file || file.cut) return std::nullopt;
   for (const char c : file.text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || static_cast<unsigned char>(c) > 0x7e)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') ||
+        static_cast<unsigned char>(c) > 0x7e)
       return std::nullopt;
   return std::string(trim(file.text));
 }

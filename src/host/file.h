@@ -31,8 +31,8 @@ class Fd {
 
 struct FileText {
   std::string text;
-  int error = 0;          ///< errno of open or read; 0 = read
-  bool cut = false;       ///< there was more than the limit
+  int error = 0;     ///< errno of open or read; 0 = read
+  bool cut = false;  ///< there was more than the limit
   explicit operator bool() const { return error == 0; }
 };
 

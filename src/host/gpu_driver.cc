@@ -21,7 +21,8 @@ std::optional<int> number_at(const std::string& text, std::size_t at) {
 std::optional<int> release(const std::string& line) {
   for (std::size_t at = 0; (at = line.find_first_of("0123456789", at)) != std::string::npos;) {
     const std::size_t end = std::min(line.find_first_not_of("0123456789", at), line.size());
-    if (at > 0 && line[at - 1] == ' ' && end + 1 < line.size() && line[end] == '.' && line[end + 1] >= '0' && line[end + 1] <= '9')
+    if (at > 0 && line[at - 1] == ' ' && end + 1 < line.size() && line[end] == '.' && line[end + 1] >= '0' &&
+        line[end + 1] <= '9')
       return number_at(line, at);
     at = end;
   }
@@ -45,12 +46,15 @@ void read_gpu_driver(const Sources& sources, HostSnapshot& out) {
   if (!exists(sources.sys_path("/module"))) return;  // its absence is noted with the modules
   const FileText version = read_file(sources.proc_path("/driver/nvidia/version"));
   if (!version && !exists(sources.sys_path("/module/nvidia"))) return;
-  out.gpu_driver.peermem = exists(sources.sys_path("/module/nvidia_peermem")) || exists(sources.sys_path("/module/nv_peer_mem")) ||
+  out.gpu_driver.peermem = exists(sources.sys_path("/module/nvidia_peermem")) ||
+                           exists(sources.sys_path("/module/nv_peer_mem")) ||
                            exists(sources.sys_path("/kernel/mm/memory_peers/nv_mem/version")) ||
                            exists(sources.sys_path("/kernel/mm/memory_peers/nv_mem_nc/version"));
   if (version && out.system.kernel) out.gpu_driver.dmabuf = has_dmabuf(version.text, *out.system.kernel);
   if (!out.gpu_driver.dmabuf)
-    note(out, "gpu_driver", sources.proc_path("/driver/nvidia/version") + " does not tell the driver's flavour; DMA-BUF support is unknown");
+    note(out, "gpu_driver",
+         sources.proc_path("/driver/nvidia/version") +
+             " does not tell the driver's flavour; DMA-BUF support is unknown");
 }
 
 }  // namespace topoguard::host

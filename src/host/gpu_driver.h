@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the NVIDIA driver can lend GPU memory to an HCA, from files alone.
-//  peermem: /sys/module/nvidia_peermem, or nv_peer_mem under /sys/module or /sys/kernel/mm/memory_peers: the places that NCCL
+//  peermem: /sys/module/nvidia_peermem, or nv_peer_mem under /sys/module or /sys/kernel/mm/memory_peers: the places
+//  that NCCL
 //           looks at (src/transport/net_ib.cc, ncclIbGdrModuleSupport, 2.18 to 2.30).
-//  dmabuf:  the open kernel modules, release 515 or later, on Linux 5.12 or later (NVIDIA GPUDirect RDMA guide, "Using DMA-BUF";
+//  dmabuf:  the open kernel modules, release 515 or later, on Linux 5.12 or later (NVIDIA GPUDirect RDMA guide, "Using
+//  DMA-BUF";
 //           ibv_reg_dmabuf_mr came with Linux 5.12). /proc/driver/nvidia/version names flavour and release.
 #pragma once
 

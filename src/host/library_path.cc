@@ -50,7 +50,8 @@ LibraryPath::LibraryPath(const Sources& sources, const std::string& ld_library_p
   std::string_view left = ld_library_path;
   while (!left.empty()) {
     const auto end = std::min(left.find_first_of(":;"), left.size());
-    if (end > 0) first_.emplace_back(left.substr(0, end));  // an empty entry is the working directory: not a place to look
+    if (end > 0)
+      first_.emplace_back(left.substr(0, end));  // an empty entry is the working directory: not a place to look
     left.remove_prefix(std::min(end + 1, left.size()));
   }
   if (!sources.library_dirs.empty()) {

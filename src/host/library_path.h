@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ld.so would find a library by name: LD_LIBRARY_PATH, the cache, the default directories (ld.so(8)). Nothing is loaded.
-// RPATH and RUNPATH of the caller are not looked at: NCCL has none.
+// Where ld.so would find a library by name: LD_LIBRARY_PATH, the cache, the default directories (ld.so(8)). Nothing is
+// loaded. RPATH and RUNPATH of the caller are not looked at: NCCL has none.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,13 @@ class LibraryPath {
   std::vector<std::string> find(const std::string& name) const;
 
  private:
-  std::vector<std::string> first_;   // before the cache
-  std::vector<std::string> last_;    // after it
+  std::vector<std::string> first_;  // before the cache
+  std::vector<std::string> last_;   // after it
   std::string cache_;
 };
 
-/// Paths that an ld.so.cache (glibc-ld.so.cache1.1, glibc's dl-cache.h) has for a name. Bounds are checked: any bytes do.
+/// Paths that an ld.so.cache (glibc-ld.so.cache1.1, glibc's dl-cache.h) has for a name. Bounds are checked: any bytes
+/// do.
 std::vector<std::string> cache_lookup(const std::string& cache, const std::string& name);
 
 }  // namespace topoguard::host

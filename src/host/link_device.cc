@@ -11,16 +11,19 @@
 namespace topoguard::host {
 namespace {
 
-std::string class_net(const Sources& sources, const Link& link) { return sources.sys_path("/class/net/" + link.ifname); }
+std::string class_net(const Sources& sources, const Link& link) {
+  return sources.sys_path("/class/net/" + link.ifname);
+}
 
-// Every namespace has `lo` with ifindex 1 and, where tunnel modules are loaded, tunl0, gre0, gretap0, ... at the next ones,
-// none of them with a hardware address: only such an address tells namespaces apart.
+// Every namespace has `lo` with ifindex 1 and, where tunnel modules are loaded, tunl0, gre0, gretap0, ... at the next
+// ones, none of them with a hardware address: only such an address tells namespaces apart.
 bool has_own_address(const Link& link) {
   return (link.link_type == "ether" || link.link_type == "infiniband") && link.address &&
          link.address->find_first_not_of("0:") != std::string::npos;
 }
 
-// Whether sysfs shows the namespace that netlink showed: a few links must have the same ifindex and hardware address there.
+// Whether sysfs shows the namespace that netlink showed: a few links must have the same ifindex and hardware address
+// there.
 bool sysfs_is_ours(const Sources& sources, const std::vector<Link>& links) {
   const bool telling = std::any_of(links.begin(), links.end(), has_own_address);
   int asked = 0;
@@ -39,7 +42,8 @@ bool aggregates(const std::optional<std::string>& kind) { return kind && (*kind 
 bool speed_matters(const Link& link) {
   if (link.parentdev || aggregates(link.kind) || aggregates(link.slave_kind)) return true;
   if (link.link_type == "loopback" || !link.has_flag("UP")) return false;
-  return std::any_of(link.addr_info.begin(), link.addr_info.end(), [](const LinkAddress& a) { return a.scope != "link" && a.scope != "host"; });
+  return std::any_of(link.addr_info.begin(), link.addr_info.end(),
+                     [](const LinkAddress& a) { return a.scope != "link" && a.scope != "host"; });
 }
 
 // Kernels before 5.14 do not send the parent: /sys/class/net/NAME points to it, ".../0000:07:00.0/net/eth0".
@@ -87,7 +91,8 @@ void read_link_devices(const Sources& sources, HostSnapshot& out) {
   if (!out.links) return;
   std::vector<Link>& links = *out.links;
   const bool ours = sysfs_is_ours(sources, links);
-  const bool told = std::any_of(links.begin(), links.end(), [](const Link& link) { return link.parentdev.has_value(); });
+  const bool told =
+      std::any_of(links.begin(), links.end(), [](const Link& link) { return link.parentdev.has_value(); });
   if (!told && ours)
     for (Link& link : links) find_parent(sources, link);
 
@@ -108,10 +113,13 @@ void read_link_devices(const Sources& sources, HostSnapshot& out) {
   }
   if (ours || links.size() <= 1) return;
   if (!exists(sources.sys_path("/class/net")))
-    note(out, "sysfs", sources.sys_path("/class/net") + " is missing; drivers, NUMA nodes and PCI places of interfaces may be unknown");
+    note(out, "sysfs",
+         sources.sys_path("/class/net") +
+             " is missing; drivers, NUMA nodes and PCI places of interfaces may be unknown");
   else if (!told || !(live && (!ethtool || ethtool->works())))
-    note(out, "sysfs", sources.sys_path("/class/net") + " shows another network namespace than this process's; " +
-                           (told ? "speeds of interfaces are unknown" : "what hardware interfaces hang on is unknown"));
+    note(out, "sysfs",
+         sources.sys_path("/class/net") + " shows another network namespace than this process's; " +
+             (told ? "speeds of interfaces are unknown" : "what hardware interfaces hang on is unknown"));
 }
 
 }  // namespace topoguard::host

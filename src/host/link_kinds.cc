@@ -32,8 +32,8 @@ std::string device(const NameOf& names, std::uint32_t ifindex) {
   return found == names.end() ? "if" + std::to_string(ifindex) : found->second;
 }
 
-constexpr std::array<const char*, 7> kBondModes = {"balance-rr",  "active-backup", "balance-xor", "broadcast",
-                                                   "802.3ad",     "balance-tlb",   "balance-alb"};
+constexpr std::array<const char*, 7> kBondModes = {"balance-rr", "active-backup", "balance-xor", "broadcast",
+                                                   "802.3ad",    "balance-tlb",   "balance-alb"};
 
 void bond(int type, const nlattr* at, const NameOf& names, Data& out) {
   if (type == IFLA_BOND_MODE) out["mode"] = pick(kBondModes, u8(at));
@@ -53,7 +53,12 @@ void vlan(int type, const nlattr* at, const NameOf&, Data& out) {
 void macvlan(int type, const nlattr* at, const NameOf&, Data& out) {
   if (type != IFLA_MACVLAN_MODE) return;
   const unsigned mode = u32(at);
-  out["mode"] = mode == 1 ? "private" : mode == 2 ? "vepa" : mode == 4 ? "bridge" : mode == 8 ? "passthru" : mode == 16 ? "source" : "unknown";
+  out["mode"] = mode == 1    ? "private"
+                : mode == 2  ? "vepa"
+                : mode == 4  ? "bridge"
+                : mode == 8  ? "passthru"
+                : mode == 16 ? "source"
+                             : "unknown";
 }
 
 void ipvlan(int type, const nlattr* at, const NameOf&, Data& out) {
@@ -65,8 +70,10 @@ void vxlan(int type, const nlattr* at, const NameOf& names, Data& out) {
   if (type == IFLA_VXLAN_ID) out["id"] = std::to_string(u32(at));
   if (type == IFLA_VXLAN_LINK && u32(at) != 0) {
     const auto found = names.find(static_cast<int>(u32(at)));
-    if (found != names.end()) out["link"] = found->second;
-    else out["link_index"] = std::to_string(u32(at));
+    if (found != names.end())
+      out["link"] = found->second;
+    else
+      out["link_index"] = std::to_string(u32(at));
   }
   if (type == IFLA_VXLAN_LOCAL && u32(at) != 0) out["local"] = address_text(at);
   if (type == IFLA_VXLAN_LOCAL6) out["local6"] = address_text(at);
@@ -115,10 +122,10 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"bond", bond},     {"vlan", vlan},      {"macvlan", macvlan}, {"macvtap", macvlan}, {"ipvlan", ipvlan},
-    {"ipvtap", ipvlan}, {"vxlan", vxlan},    {"vrf", vrf},         {"tun", tun},         {"ipip", ip_tunnel},
-    {"sit", ip_tunnel}, {"ip6tnl", ip_tunnel}, {"gre", gre},       {"gretap", gre},      {"ip6gre", gre},
-    {"ip6gretap", gre}, {"geneve", geneve},  {"ipoib", ipoib},
+    {"bond", bond},     {"vlan", vlan},        {"macvlan", macvlan}, {"macvtap", macvlan}, {"ipvlan", ipvlan},
+    {"ipvtap", ipvlan}, {"vxlan", vxlan},      {"vrf", vrf},         {"tun", tun},         {"ipip", ip_tunnel},
+    {"sit", ip_tunnel}, {"ip6tnl", ip_tunnel}, {"gre", gre},         {"gretap", gre},      {"ip6gre", gre},
+    {"ip6gretap", gre}, {"geneve", geneve},    {"ipoib", ipoib},
 };
 
 }  // namespace

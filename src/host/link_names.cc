@@ -17,20 +17,20 @@ struct Named {
 
 // Order as iproute2 prints them.
 constexpr Named kFlags[] = {
-    {IFF_LOOPBACK, "LOOPBACK"},   {IFF_BROADCAST, "BROADCAST"}, {IFF_POINTOPOINT, "POINTOPOINT"},
-    {IFF_MULTICAST, "MULTICAST"}, {IFF_NOARP, "NOARP"},         {IFF_ALLMULTI, "ALLMULTI"},
-    {IFF_PROMISC, "PROMISC"},     {IFF_MASTER, "MASTER"},       {IFF_SLAVE, "SLAVE"},
-    {IFF_DEBUG, "DEBUG"},         {IFF_DYNAMIC, "DYNAMIC"},     {IFF_AUTOMEDIA, "AUTOMEDIA"},
+    {IFF_LOOPBACK, "LOOPBACK"},   {IFF_BROADCAST, "BROADCAST"},   {IFF_POINTOPOINT, "POINTOPOINT"},
+    {IFF_MULTICAST, "MULTICAST"}, {IFF_NOARP, "NOARP"},           {IFF_ALLMULTI, "ALLMULTI"},
+    {IFF_PROMISC, "PROMISC"},     {IFF_MASTER, "MASTER"},         {IFF_SLAVE, "SLAVE"},
+    {IFF_DEBUG, "DEBUG"},         {IFF_DYNAMIC, "DYNAMIC"},       {IFF_AUTOMEDIA, "AUTOMEDIA"},
     {IFF_PORTSEL, "PORTSEL"},     {IFF_NOTRAILERS, "NOTRAILERS"}, {IFF_UP, "UP"},
-    {IFF_LOWER_UP, "LOWER_UP"},   {IFF_DORMANT, "DORMANT"},     {IFF_ECHO, "ECHO"},
+    {IFF_LOWER_UP, "LOWER_UP"},   {IFF_DORMANT, "DORMANT"},       {IFF_ECHO, "ECHO"},
 };
 
 constexpr Named kTypes[] = {
-    {ARPHRD_NETROM, "netrom"},     {ARPHRD_ETHER, "ether"},           {ARPHRD_INFINIBAND, "infiniband"},
-    {ARPHRD_PPP, "ppp"},           {ARPHRD_RAWIP, "rawip"},           {ARPHRD_TUNNEL, "ipip"},
-    {ARPHRD_TUNNEL6, "tunnel6"},   {ARPHRD_LOOPBACK, "loopback"},     {ARPHRD_SIT, "sit"},
-    {ARPHRD_IPGRE, "gre"},         {ARPHRD_IEEE80211, "ieee802.11"},  {ARPHRD_IP6GRE, "gre6"},
-    {ARPHRD_CAN, "can"},           {ARPHRD_NETLINK, "netlink"},       {ARPHRD_NONE, "none"},
+    {ARPHRD_NETROM, "netrom"},   {ARPHRD_ETHER, "ether"},          {ARPHRD_INFINIBAND, "infiniband"},
+    {ARPHRD_PPP, "ppp"},         {ARPHRD_RAWIP, "rawip"},          {ARPHRD_TUNNEL, "ipip"},
+    {ARPHRD_TUNNEL6, "tunnel6"}, {ARPHRD_LOOPBACK, "loopback"},    {ARPHRD_SIT, "sit"},
+    {ARPHRD_IPGRE, "gre"},       {ARPHRD_IEEE80211, "ieee802.11"}, {ARPHRD_IP6GRE, "gre6"},
+    {ARPHRD_CAN, "can"},         {ARPHRD_NETLINK, "netlink"},      {ARPHRD_NONE, "none"},
     {ARPHRD_VOID, "void"},
 };
 

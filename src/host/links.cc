@@ -56,20 +56,39 @@ bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
   int left = nlmsg_attrlen(header, sizeof(ifinfomsg));
   for (nlattr* at = nlmsg_attrdata(header, sizeof(ifinfomsg)); nla_ok(at, left); at = nla_next(at, &left)) {
     switch (nla_type(at)) {
-      case IFLA_IFNAME: raw.link.ifname = text(at); break;
-      case IFLA_MTU: raw.link.mtu = static_cast<int>(u32(at)); break;
-      case IFLA_OPERSTATE: raw.link.operstate = operstate_name(u8(at)); break;
+      case IFLA_IFNAME:
+        raw.link.ifname = text(at);
+        break;
+      case IFLA_MTU:
+        raw.link.mtu = static_cast<int>(u32(at));
+        break;
+      case IFLA_OPERSTATE:
+        raw.link.operstate = operstate_name(u8(at));
+        break;
       case IFLA_ADDRESS:
         raw.link.address = hardware_address(info->ifi_type, static_cast<const std::uint8_t*>(nla_data(at)),
                                             static_cast<std::size_t>(nla_len(at)));
         break;
-      case IFLA_LINK: raw.has_lower = true, raw.lower = static_cast<int>(u32(at)); break;
-      case IFLA_LINK_NETNSID: raw.link.link_netnsid = static_cast<int>(u32(at)); break;
-      case IFLA_MASTER: raw.master = static_cast<int>(u32(at)); break;
-      case IFLA_LINKINFO: parse_info(at, raw); break;
-      case TG_IFLA_PARENT_DEV_NAME: raw.link.parentdev = text(at); break;
-      case TG_IFLA_PARENT_DEV_BUS_NAME: raw.link.parentbus = text(at); break;
-      default: break;
+      case IFLA_LINK:
+        raw.has_lower = true, raw.lower = static_cast<int>(u32(at));
+        break;
+      case IFLA_LINK_NETNSID:
+        raw.link.link_netnsid = static_cast<int>(u32(at));
+        break;
+      case IFLA_MASTER:
+        raw.master = static_cast<int>(u32(at));
+        break;
+      case IFLA_LINKINFO:
+        parse_info(at, raw);
+        break;
+      case TG_IFLA_PARENT_DEV_NAME:
+        raw.link.parentdev = text(at);
+        break;
+      case TG_IFLA_PARENT_DEV_BUS_NAME:
+        raw.link.parentbus = text(at);
+        break;
+      default:
+        break;
     }
   }
   if (!raw.link.ifname.empty()) raws.push_back(std::move(raw));
@@ -106,7 +125,8 @@ void resolve(std::vector<Raw>& raws, std::vector<Link>& links) {
     }
     raw.link.flags = flag_names(raw.flags, lower_is_down);
     if (raw.link.kind) raw.link.info_data = info_data(*raw.link.kind, attribute(raw.data), names);
-    if (raw.link.slave_kind) raw.link.info_slave_data = info_slave_data(*raw.link.slave_kind, attribute(raw.slave_data));
+    if (raw.link.slave_kind)
+      raw.link.info_slave_data = info_slave_data(*raw.link.slave_kind, attribute(raw.slave_data));
   }
   for (std::size_t i = 0; i < raws.size(); ++i) {
     if (!lower_names[i].empty()) raws[i].link.lower = std::move(lower_names[i]);
@@ -130,7 +150,8 @@ void read_links(const Sources& sources, HostSnapshot& out) {
   const DumpResult result = netlink_dump(
       sources, request, [&] { raws.clear(); }, [&](nlmsghdr* message) { return parse_link(message, raws); });
   if (!result.error.empty()) {
-    note(out, "links", "the kernel's list of network interfaces could not be read (" + result.error + "); interfaces are unknown");
+    note(out, "links",
+         "the kernel's list of network interfaces could not be read (" + result.error + "); interfaces are unknown");
     return;
   }
   if (result.interrupted) note(out, "links", "interfaces changed while they were read; the list may have gaps");

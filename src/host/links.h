@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links and their addresses from rtnetlink, with the names and values that `ip -d -j addr` (iproute2 6.1, ip/ipaddress.c)
-// prints. What the kernel keeps elsewhere (speed, driver, NUMA node) is added by link_device.h.
+// Links and their addresses from rtnetlink, with the names and values that `ip -d -j addr` (iproute2 6.1,
+// ip/ipaddress.c) prints. What the kernel keeps elsewhere (speed, driver, NUMA node) is added by link_device.h.
 //
-// HostSnapshot::links stays empty where the link dump fails; where only the address dump fails, every addr_info is empty
-// and a note says that addresses are unknown, and links stay unknown too: a link without its addresses would be rejected.
+// HostSnapshot::links stays empty where the link dump fails; where only the address dump fails, every addr_info is
+// empty and a note says that addresses are unknown, and links stay unknown too: a link without its addresses would be
+// rejected.
 #pragma once
 
 #include <netlink/attr.h>
@@ -44,7 +45,8 @@ template <typename Visit>
 void for_each_attribute(const nlattr* nest, Visit&& visit) {
   if (!nest) return;
   int left = nla_len(nest);
-  for (auto* at = static_cast<nlattr*>(nla_data(nest)); nla_ok(at, left); at = nla_next(at, &left)) visit(nla_type(at), at);
+  for (auto* at = static_cast<nlattr*>(nla_data(nest)); nla_ok(at, left); at = nla_next(at, &left))
+    visit(nla_type(at), at);
 }
 
 /// Checked reads: `fallback` where the attribute is missing or too short.

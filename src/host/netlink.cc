@@ -116,9 +116,11 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
       const int yes = 1;
       ::setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &yes, sizeof yes);
       const Message message(nlmsg_alloc_simple(request.type, NLM_F_REQUEST | NLM_F_DUMP), &nlmsg_free);
-      if (!message || nlmsg_append(message.get(), const_cast<char*>(request.header.data()), request.header.size(), NLMSG_ALIGNTO) < 0)
+      if (!message || nlmsg_append(message.get(), const_cast<char*>(request.header.data()), request.header.size(),
+                                   NLMSG_ALIGNTO) < 0)
         throw std::bad_alloc();
-      if (request.attribute != 0 && nla_put_u32(message.get(), request.attribute, request.value) < 0) throw std::bad_alloc();
+      if (request.attribute != 0 && nla_put_u32(message.get(), request.attribute, request.value) < 0)
+        throw std::bad_alloc();
       error = nl_send_auto(socket.get(), message.get());
       if (error < 0) {
         result.error = text(error);
@@ -141,8 +143,10 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
       continue;
     }
     // "No such table": nothing was ever put into it.
-    if (error < 0 && error != -NLE_OBJ_NOTFOUND) result.error = text(error);
-    else if (error >= 0 && !state.finished) result.error = "the answer has no end";
+    if (error < 0 && error != -NLE_OBJ_NOTFOUND)
+      result.error = text(error);
+    else if (error >= 0 && !state.finished)
+      result.error = "the answer has no end";
     return result;
   }
   return result;

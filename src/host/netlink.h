@@ -17,15 +17,15 @@ struct nlmsghdr;
 namespace topoguard::host {
 
 struct DumpRequest {
-  std::uint16_t type = 0;    ///< RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE
-  std::string header;        ///< bytes of ifinfomsg, ifaddrmsg or rtmsg
+  std::uint16_t type = 0;       ///< RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE
+  std::string header;           ///< bytes of ifinfomsg, ifaddrmsg or rtmsg
   std::uint16_t attribute = 0;  ///< one u32 attribute to add, 0 = none
   std::uint32_t value = 0;
-  std::string recording;     ///< file name below Sources::netlink
+  std::string recording;  ///< file name below Sources::netlink
 };
 
 struct DumpResult {
-  std::string error;       ///< "" = complete, or stopped by the visitor
+  std::string error;         ///< "" = complete, or stopped by the visitor
   bool interrupted = false;  ///< the kernel's tables changed during every attempt: entries may be missing or doubled
 };
 

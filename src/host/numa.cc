@@ -45,8 +45,10 @@ void read_numa(const Sources& sources, HostSnapshot& out) {
     const FileText list = read_file(at + "/" + name + "/cpulist", kListLimit);
     const auto cpus = list ? CpuSet::parse(trim(list.text)) : std::nullopt;
     if (!cpus) {
-      note(out, "numa", at + "/" + name + "/cpulist " + (list ? "is no list of CPUs" : "could not be read (" + error_text(list.error) + ")") +
-                            "; NUMA nodes are unknown");
+      note(out, "numa",
+           at + "/" + name + "/cpulist " +
+               (list ? "is no list of CPUs" : "could not be read (" + error_text(list.error) + ")") +
+               "; NUMA nodes are unknown");
       return;
     }
     nodes.push_back({static_cast<int>(*number), *cpus, memory(at + "/" + name + "/meminfo")});

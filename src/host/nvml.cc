@@ -43,7 +43,9 @@ void ask_nvml(const Sources& sources, HostSnapshot& out) {
     return;
   }
   if (const int error = init(); error != 0) {
-    note(out, "nvml", "the NVIDIA driver does not answer (nvmlInit gave " + std::to_string(error) + "); GPUs have no names, and are counted in PCI order");
+    note(out, "nvml",
+         "the NVIDIA driver does not answer (nvmlInit gave " + std::to_string(error) +
+             "); GPUs have no names, and are counted in PCI order");
     return;
   }
   unsigned total = 0;

@@ -12,7 +12,9 @@
 namespace topoguard::host {
 namespace {
 
-std::string device_path(const Sources& sources, const std::string& id) { return sources.sys_path("/bus/pci/devices/" + id); }
+std::string device_path(const Sources& sources, const std::string& id) {
+  return sources.sys_path("/bus/pci/devices/" + id);
+}
 
 // "16.0 GT/s PCIe", "8 GT/s", "Unknown".
 std::optional<double> gts(const std::string& path) {
@@ -33,14 +35,17 @@ std::optional<int> width(const std::string& path) {
   return static_cast<int>(*number);
 }
 
-PciDevice read_device(const Sources& sources, const std::string& id, const std::optional<std::string>& parent, bool may_read_config) {
+PciDevice read_device(const Sources& sources, const std::string& id, const std::optional<std::string>& parent,
+                      bool may_read_config) {
   const std::string at = device_path(sources, id);
   PciDevice device;
   device.id = id;
   device.parent = parent;
   device.device_class = read_word(at + "/class");
-  if (const auto node = read_number(at + "/numa_node"); node && *node >= 0 && *node < 1 << 20) device.numa_node = static_cast<int>(*node);
-  if (const FileText cpus = read_file(at + "/local_cpulist", 1 << 16)) device.local_cpus = CpuSet::parse(trim(cpus.text));
+  if (const auto node = read_number(at + "/numa_node"); node && *node >= 0 && *node < 1 << 20)
+    device.numa_node = static_cast<int>(*node);
+  if (const FileText cpus = read_file(at + "/local_cpulist", 1 << 16))
+    device.local_cpus = CpuSet::parse(trim(cpus.text));
   if (!exists(at + "/physfn")) {  // a virtual function has no link of its own
     device.link_gts = gts(at + "/current_link_speed");
     device.link_width = width(at + "/current_link_width");
@@ -78,7 +83,8 @@ void read_pci(const Sources& sources, bool may_read_config, HostSnapshot& out) {
       out.pci.emplace();
       out.gpus.emplace();
     } else {
-      note(out, "pci", at + " could not be listed (" + error_text(listing.error) + "); GPUs and PCI places are unknown");
+      note(out, "pci",
+           at + " could not be listed (" + error_text(listing.error) + "); GPUs and PCI places are unknown");
     }
     return;
   }
@@ -129,7 +135,8 @@ std::vector<Gpu> find_gpus(const Sources& sources, const std::vector<std::string
 std::optional<bool> acs_redirect(const std::string& config) {
   const auto word = [&](std::size_t at, int bytes) {
     std::uint32_t value = 0;
-    for (int i = bytes - 1; i >= 0; --i) value = value << 8 | static_cast<std::uint8_t>(config[at + static_cast<std::size_t>(i)]);
+    for (int i = bytes - 1; i >= 0; --i)
+      value = value << 8 | static_cast<std::uint8_t>(config[at + static_cast<std::size_t>(i)]);
     return value;
   };
   // Without the privilege the kernel hands out 64 bytes; a conventional device has 256.

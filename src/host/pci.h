@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCI devices, their parents and locality, from sysfs (Documentation/ABI/testing/sysfs-bus-pci). Taken: NVIDIA GPUs, RDMA
-// devices, netdevs' devices, and every bridge above them; the rest of a large server's PCI tree decides nothing.
+// PCI devices, their parents and locality, from sysfs (Documentation/ABI/testing/sysfs-bus-pci). Taken: NVIDIA GPUs,
+// RDMA devices, netdevs' devices, and every bridge above them; the rest of a large server's PCI tree decides nothing.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace topoguard::host {
 /// `may_read_config` allows reading config space for ACS (slow, root only).
 void read_pci(const Sources& sources, bool may_read_config, HostSnapshot& out);
 
-/// Ids of the GPUs: class 0x0300xx or 0x0302xx and vendor 0x10de, in the order of their ids; index counts in that order.
+/// Ids of the GPUs: class 0x0300xx or 0x0302xx and vendor 0x10de, in the order of their ids; index counts in that
+/// order.
 std::vector<Gpu> find_gpus(const Sources& sources, const std::vector<std::string>& ids);
 
 /// Whether ACS sends peer-to-peer requests or completions up to the root (PCIe 5.0, 7.7.8.3: bits 2 and 3 of the ACS

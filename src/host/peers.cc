@@ -17,7 +17,8 @@ namespace {
 
 bool same_name(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::vector<IpAddress> resolve(const std::string& name) {
@@ -56,7 +57,8 @@ std::vector<IpAddress> hosts_lookup(const std::string& hosts, const std::string&
     while (!(line = trim(line)).empty()) {
       const auto word = line.substr(0, line.find_first_of(" \t"));
       line.remove_prefix(word.size());
-      if (first) address = IpAddress::parse(word);
+      if (first)
+        address = IpAddress::parse(word);
       else if (address && same_name(word, name)) {
         found.push_back(*address);
         break;
@@ -86,8 +88,11 @@ void read_peers(const Sources& sources, const std::vector<IpAddress>& given, boo
   if (found.empty() && may_resolve) found = resolve(name);
   for (const IpAddress& address : found) add(address);
   if (found.empty())
-    note(out, "peers", "MASTER_ADDR=" + name + (may_resolve ? " does not resolve" : " is a name that the hosts file does not have; a job does not wait for DNS") +
-                           "; the other hosts' addresses are unknown");
+    note(out, "peers",
+         "MASTER_ADDR=" + name +
+             (may_resolve ? " does not resolve"
+                          : " is a name that the hosts file does not have; a job does not wait for DNS") +
+             "; the other hosts' addresses are unknown");
 }
 
 }  // namespace topoguard::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of other ranks' hosts: MASTER_ADDR. Numeric text counts at once; a name is looked up in the hosts file (hosts(5)).
-// Only the tool asks the resolver: it can block for many seconds where DNS does not answer, and reads files through plugins.
-// Loopback is nobody else's address and is left out.
+// Addresses of other ranks' hosts: MASTER_ADDR. Numeric text counts at once; a name is looked up in the hosts file
+// (hosts(5)). Only the tool asks the resolver: it can block for many seconds where DNS does not answer, and reads files
+// through plugins. Loopback is nobody else's address and is left out.
 #pragma once
 
 #include <string>

@@ -28,7 +28,8 @@ bool is_library_name(std::string_view name) {
 }
 
 // The file names that NCCL tries for one variable, topoguard's own left out.
-std::vector<std::string> names_to_try(const std::vector<std::string>& entries, const std::string& kind, const char* variable_name) {
+std::vector<std::string> names_to_try(const std::vector<std::string>& entries, const std::string& kind,
+                                      const char* variable_name) {
   std::vector<std::string> names;
   const auto value = variable(entries, variable_name);
   std::string_view left = value ? *value : std::string_view();
@@ -38,7 +39,8 @@ std::vector<std::string> names_to_try(const std::vector<std::string>& entries, c
     left.remove_prefix(std::min(end + 1, left.size()));
     if (name.empty() || name == "none" || name == "topoguard") continue;
     names.push_back(name);
-    if (name.find('/') == std::string::npos && !is_library_name(name)) names.push_back("libnccl-" + kind + "-" + name + ".so");
+    if (name.find('/') == std::string::npos && !is_library_name(name))
+      names.push_back("libnccl-" + kind + "-" + name + ".so");
   }
   names.push_back("libnccl-" + kind + ".so");
   return names;
@@ -46,7 +48,8 @@ std::vector<std::string> names_to_try(const std::vector<std::string>& entries, c
 
 }  // namespace
 
-void read_plugins(const Sources& sources, const std::vector<std::string>& entries, const std::string& own_library, HostSnapshot& out) {
+void read_plugins(const Sources& sources, const std::vector<std::string>& entries, const std::string& own_library,
+                  HostSnapshot& out) {
   const LibraryPath path(sources, secure_execution(sources) ? "" : variable(entries, "LD_LIBRARY_PATH").value_or(""));
   const auto own = file_id(own_library);
   std::vector<Plugin> plugins;

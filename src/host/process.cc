@@ -46,11 +46,13 @@ std::optional<CpuSet> allowed_cpus() {
   return std::nullopt;
 }
 
-// The kernel asks for the capability in the first user namespace: /proc/self/uid_map is the identity over all ids there.
+// The kernel asks for the capability in the first user namespace: /proc/self/uid_map is the identity over all ids
+// there.
 bool may_lock_anything(const Sources& sources, std::string_view status) {
   const auto text = field(status, "CapEff:");
   std::uint64_t capabilities = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), capabilities, 16).ec != std::errc()) return false;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), capabilities, 16).ec != std::errc())
+    return false;
   constexpr int kIpcLock = 14;
   if ((capabilities >> kIpcLock & 1) == 0) return false;
   const FileText map = read_file(sources.proc_path("/self/uid_map"), 1 << 12);
@@ -91,7 +93,8 @@ void read_process(const Sources& sources, HostSnapshot& out) {
   out.process.mems_allowed = set("Mems_allowed_list:");
   if (!out.process.cpus_allowed) note(out, "process", "the CPUs that this process may use are unknown");
   if (!out.process.mems_allowed) {
-    const std::string why = status ? "has no Mems_allowed_list" : "could not be read (" + error_text(status.error) + ")";
+    const std::string why =
+        status ? "has no Mems_allowed_list" : "could not be read (" + error_text(status.error) + ")";
     note(out, "process", sources.proc_path("/self/status") + " " + why + "; allowed memory nodes are unknown");
   }
   out.process.memlock_bytes = locked_memory(sources, status.text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/rdma.h"
 
-#include <cerrno>
 #include <algorithm>
+#include <cerrno>
 
 #include "host/file.h"
 #include "host/link_device.h"
@@ -50,10 +50,10 @@ const Link* find_link(const HostSnapshot& out, const std::string& name) {
   return nullptr;
 }
 
-// The port's own netdev: the one of its first GID (the port's default GID is made from it), else the netdevs of the same PCI device,
-// told apart by dev_port where there are several. IPoIB on InfiniBand, the Ethernet port on RoCE.
-std::optional<std::string> port_netdev(const Sources& sources, const std::string& device, const RdmaDevice& rdma, const RdmaPort& port,
-                                       const HostSnapshot& out) {
+// The port's own netdev: the one of its first GID (the port's default GID is made from it), else the netdevs of the
+// same PCI device, told apart by dev_port where there are several. IPoIB on InfiniBand, the Ethernet port on RoCE.
+std::optional<std::string> port_netdev(const Sources& sources, const std::string& device, const RdmaDevice& rdma,
+                                       const RdmaPort& port, const HostSnapshot& out) {
   for (const GidEntry& gid : known(port.gids))
     if (gid.ndev) return gid.ndev;
   if (const auto parent = read_word(device + "/parent"); parent && find_link(out, *parent)) return parent;  // rdma_rxe
@@ -65,13 +65,14 @@ std::optional<std::string> port_netdev(const Sources& sources, const std::string
   if (candidates.size() == 1) return candidates.front()->ifname;
   for (const Link* link : candidates) {
     const std::string at = sources.sys_path("/class/net/" + link->ifname);
-    if (read_number(at + "/dev_port") == port.port - 1 && read_number(at + "/ifindex") == link->ifindex) return link->ifname;
+    if (read_number(at + "/dev_port") == port.port - 1 && read_number(at + "/ifindex") == link->ifindex)
+      return link->ifname;
   }
   return std::nullopt;
 }
 
-RdmaPort read_port(const Sources& sources, const std::string& device, int directory, const std::string& name, const RdmaDevice& rdma,
-                   const HostSnapshot& out) {
+RdmaPort read_port(const Sources& sources, const std::string& device, int directory, const std::string& name,
+                   const RdmaDevice& rdma, const HostSnapshot& out) {
   RdmaPort port;
   port.port = static_cast<int>(parse_number(name).value_or(1));
   port.state = after_number(read_word_at(directory, "state"));
@@ -83,8 +84,8 @@ RdmaPort read_port(const Sources& sources, const std::string& device, int direct
   port.sm_lid = small(read_word_at(directory, "sm_lid"));
   port.gids = read_gids(directory);
   port.netdev = port_netdev(sources, device, rdma, port, out);
-  // sysfs does not tell active_mtu. On Ethernet the kernel derives it from the netdev, and so do we; on InfiniBand it is the
-  // subnet manager's and stays unknown.
+  // sysfs does not tell active_mtu. On Ethernet the kernel derives it from the netdev, and so do we; on InfiniBand it
+  // is the subnet manager's and stays unknown.
   if (port.link_layer == "Ethernet" && port.netdev)
     if (const Link* link = find_link(out, *port.netdev); link && link->mtu) port.active_mtu = roce_mtu(*link->mtu);
   return port;
@@ -111,8 +112,10 @@ RdmaDevice read_device(const Sources& sources, const std::string& name, const st
   for (const std::string& port : ports.names) {
     const auto number = parse_number(port);
     const Fd directory = number && *number > 0 && *number < 256 ? open_directory(at + "/ports/" + port) : Fd();
-    if (directory) rdma.ports.push_back(read_port(sources, at, directory.get(), port, rdma, out));
-    else note(out, "rdma", name + ": port " + port + " could not be read");
+    if (directory)
+      rdma.ports.push_back(read_port(sources, at, directory.get(), port, rdma, out));
+    else
+      note(out, "rdma", name + ": port " + port + " could not be read");
   }
   return rdma;
 }
@@ -130,8 +133,10 @@ void read_rdma(const Sources& sources, bool try_verbs, HostSnapshot& out) {
   const std::string at = sources.sys_path("/class/infiniband");
   const Listing listing = list_directory(at);
   if (!listing) {
-    if (listing.error == ENOENT && exists(sources.sys_path("/class"))) out.rdma.emplace();
-    else note(out, "rdma", at + " could not be listed (" + error_text(listing.error) + "); RDMA devices are unknown");
+    if (listing.error == ENOENT && exists(sources.sys_path("/class")))
+      out.rdma.emplace();
+    else
+      note(out, "rdma", at + " could not be listed (" + error_text(listing.error) + "); RDMA devices are unknown");
     return;
   }
   const std::string root = real_path(sources.sys_path("/devices")).value_or(sources.sys_path("/devices"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices, ports and GID tables from /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband), and whether
-// each one's character device opens. No verbs library is loaded and no context made.
+// RDMA devices, ports and GID tables from /sys/class/infiniband (Documentation/ABI/stable/sysfs-class-infiniband), and
+// whether each one's character device opens. No verbs library is loaded and no context made.
 //
 // An absent class directory with sysfs present means no RDMA device: an empty list. Without sysfs: unknown.
 #pragma once
@@ -15,8 +15,8 @@ namespace topoguard::host {
 /// Uses out.links for the netdev and its MTU, so read_links and read_link_devices come first.
 void read_rdma(const Sources& sources, bool try_verbs, HostSnapshot& out);
 
-/// The GID table of a port directory (".../ports/1" open as `port`). All-zero and malformed entries are left out; a type or
-/// netdev that cannot be read (EINVAL: no such entry for this namespace, or an InfiniBand port) is absent.
+/// The GID table of a port directory (".../ports/1" open as `port`). All-zero and malformed entries are left out; a
+/// type or netdev that cannot be read (EINVAL: no such entry for this namespace, or an InfiniBand port) is absent.
 /// nullopt where the table itself cannot be listed.
 std::optional<std::vector<GidEntry>> read_gids(int port);
 

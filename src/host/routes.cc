@@ -48,7 +48,7 @@ std::vector<std::string> route_flags(unsigned flags) {
   constexpr struct {
     unsigned bit;
     const char* name;
-  } known[] = {{RTNH_F_OFFLOAD, "offload"}, {RTNH_F_DEAD, "dead"},         {RTNH_F_ONLINK, "onlink"},
+  } known[] = {{RTNH_F_OFFLOAD, "offload"},     {RTNH_F_DEAD, "dead"},         {RTNH_F_ONLINK, "onlink"},
                {RTNH_F_PERVASIVE, "pervasive"}, {RTNH_F_LINKDOWN, "linkdown"}, {RTNH_F_UNRESOLVED, "unresolved"}};
   std::vector<std::string> names;
   for (const auto& flag : known)
@@ -57,20 +57,26 @@ std::vector<std::string> route_flags(unsigned flags) {
 }
 
 std::optional<std::string> type_name(unsigned type) {
-  constexpr const char* names[] = {"none",      "",            "local",    "broadcast", "anycast", "multicast",
-                                   "blackhole", "unreachable", "prohibit", "throw",     "nat",     "xresolve"};
+  constexpr const char* names[] = {"none",        "",         "local", "broadcast", "anycast", "multicast", "blackhole",
+                                   "unreachable", "prohibit", "throw", "nat",       "xresolve"};
   if (type == RTN_UNICAST) return std::nullopt;
   return type < std::size(names) ? names[type] : std::to_string(type);
 }
 
 std::optional<std::string> scope_name(unsigned scope) {
   switch (scope) {
-    case RT_SCOPE_UNIVERSE: return std::nullopt;
-    case RT_SCOPE_SITE: return "site";
-    case RT_SCOPE_LINK: return "link";
-    case RT_SCOPE_HOST: return "host";
-    case RT_SCOPE_NOWHERE: return "nowhere";
-    default: return std::to_string(scope);
+    case RT_SCOPE_UNIVERSE:
+      return std::nullopt;
+    case RT_SCOPE_SITE:
+      return "site";
+    case RT_SCOPE_LINK:
+      return "link";
+    case RT_SCOPE_HOST:
+      return "host";
+    case RT_SCOPE_NOWHERE:
+      return "nowhere";
+    default:
+      return std::to_string(scope);
   }
 }
 
@@ -98,7 +104,8 @@ struct Table {
   std::uint8_t protocol = 0;  // 0 = any
 };
 
-// What one dump has seen. `bare` counts routes whose nexthop the kernel names by number only (net.ipv4.nexthop_compat_mode=0).
+// What one dump has seen. `bare` counts routes whose nexthop the kernel names by number only
+// (net.ipv4.nexthop_compat_mode=0).
 struct Seen {
   std::vector<Route> routes;
   std::size_t bare = 0;
@@ -164,29 +171,36 @@ std::optional<Seen> read_table(const Sources& sources, const Table& table, const
   request.attribute = RTA_TABLE;
   request.value = table.number;
   const std::string family = table.family == AF_INET ? "4" : "6";
-  request.recording = table.number == RT_TABLE_MAIN ? "route" + family + ".nl" : "route-" + std::to_string(table.number) + "-" + family + ".nl";
+  request.recording = table.number == RT_TABLE_MAIN ? "route" + family + ".nl"
+                                                    : "route-" + std::to_string(table.number) + "-" + family + ".nl";
   Seen seen;
   const DumpResult result = netlink_dump(
-      sources, request, [&] { seen = {}; }, [&](nlmsghdr* message) { return parse_route(message, table, names, seen); });
+      sources, request, [&] { seen = {}; },
+      [&](nlmsghdr* message) { return parse_route(message, table, names, seen); });
   if (!result.error.empty()) {
     note(out, "routes", label(table) + " routes could not be read (" + result.error + ")");
     return std::nullopt;
   }
-  if (result.interrupted) note(out, "routes", label(table) + " routes changed while they were read; the list may have gaps");
+  if (result.interrupted)
+    note(out, "routes", label(table) + " routes changed while they were read; the list may have gaps");
   if (seen.bare)
-    note(out, "routes", std::to_string(seen.bare) + " " + label(table) +
-                            " routes name their next hop by number only (net.ipv4.nexthop_compat_mode=0); their devices are unknown");
+    note(out, "routes",
+         std::to_string(seen.bare) + " " + label(table) +
+             " routes name their next hop by number only (net.ipv4.nexthop_compat_mode=0); their devices are unknown");
   return seen;
 }
 
-void add_table(const Sources& sources, Table table, const Names& names, HostSnapshot& out, std::vector<Route>& routes, bool& any) {
+void add_table(const Sources& sources, Table table, const Names& names, HostSnapshot& out, std::vector<Route>& routes,
+               bool& any) {
   auto seen = read_table(sources, table, names, out);
   if (!seen) return;
   any = true;
   for (Route& route : seen->routes) routes.push_back(std::move(route));
   if (!seen->full) return;
   // Connected routes decide most questions, and may have come after the limit.
-  note(out, "routes", "more than " + std::to_string(kRouteLimit) + " " + label(table) + " routes; the first of them and the connected ones were read");
+  note(out, "routes",
+       "more than " + std::to_string(kRouteLimit) + " " + label(table) +
+           " routes; the first of them and the connected ones were read");
   std::set<std::pair<Prefix, std::string>> have;
   for (const Route& route : routes)
     if (route.dst && route.dev) have.emplace(*route.dst, *route.dev);
@@ -208,7 +222,8 @@ void read_routes(const Sources& sources, HostSnapshot& out) {
     const auto table = link.info_data.find("table");
     if (table != link.info_data.end()) tables.insert(static_cast<std::uint32_t>(std::stoul(table->second)));
   }
-  if (tables.size() > kVrfLimit) note(out, "routes", "more than " + std::to_string(kVrfLimit) + " VRFs; the tables of the first were read");
+  if (tables.size() > kVrfLimit)
+    note(out, "routes", "more than " + std::to_string(kVrfLimit) + " VRFs; the tables of the first were read");
   std::vector<Route> routes;
   bool any = false;
   for (const int family : {AF_INET, AF_INET6}) add_table(sources, {family, RT_TABLE_MAIN, 0}, names, out, routes, any);

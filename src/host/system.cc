@@ -12,10 +12,10 @@ namespace {
 
 // Modules that say what RDMA, GPUDirect or an unusual network on this host rests on.
 constexpr const char* kModules[] = {
-    "mlx4_core", "mlx4_ib",  "mlx5_core", "mlx5_ib",    "bnxt_en",        "bnxt_re",     "ice",      "irdma",    "i40iw",
-    "ena",       "efa",      "erdma",     "qedr",       "hns_roce",       "mana_ib",     "ionic_rdma", "rdma_rxe", "siw",
-    "ib_core",   "ib_uverbs", "ib_ipoib", "rdma_cm",    "nvidia",         "nvidia_peermem", "nv_peer_mem", "nvidia_fs", "gdrdrv",
-    "openvswitch", "bonding", "virtio_net", "hv_netvsc"};
+    "mlx4_core",   "mlx4_ib",   "mlx5_core", "mlx5_ib",     "bnxt_en",  "bnxt_re",    "ice",      "irdma",
+    "i40iw",       "ena",       "efa",       "erdma",       "qedr",     "hns_roce",   "mana_ib",  "ionic_rdma",
+    "rdma_rxe",    "siw",       "ib_core",   "ib_uverbs",   "ib_ipoib", "rdma_cm",    "nvidia",   "nvidia_peermem",
+    "nv_peer_mem", "nvidia_fs", "gdrdrv",    "openvswitch", "bonding",  "virtio_net", "hv_netvsc"};
 
 }  // namespace
 
@@ -28,7 +28,8 @@ std::optional<std::string> iommu(const Sources& sources) {
     return *type == "identity" ? "passthrough" : "on";
   const FileText cmdline = read_file(sources.proc_path("/cmdline"), 1 << 14);
   const std::string text = " " + std::string(trim(cmdline.text)) + " ";
-  if (text.find(" iommu=pt ") != std::string::npos || text.find(" iommu.passthrough=1 ") != std::string::npos) return "passthrough";
+  if (text.find(" iommu=pt ") != std::string::npos || text.find(" iommu.passthrough=1 ") != std::string::npos)
+    return "passthrough";
   return "on";
 }
 

@@ -13,9 +13,10 @@ namespace topoguard::host {
 /// Fills out.system.
 void read_system(const Sources& sources, const std::vector<std::string>& entries, HostSnapshot& out);
 
-/// none, docker, podman, kubernetes, slurm-pyxis or other, from what each leaves behind: KUBERNETES_SERVICE_HOST (kubelet), /.dockerenv
-/// (dockerd), /run/.containerenv (podman), enroot's mount sources (pyxis), "container=" in the environment (systemd's
-/// container interface), names in /proc/self/cgroup (cgroup v1). nullopt where /proc is missing and nothing else tells.
+/// none, docker, podman, kubernetes, slurm-pyxis or other, from what each leaves behind: KUBERNETES_SERVICE_HOST
+/// (kubelet), /.dockerenv (dockerd), /run/.containerenv (podman), enroot's mount sources (pyxis), "container=" in the
+/// environment (systemd's container interface), names in /proc/self/cgroup (cgroup v1). nullopt where /proc is missing
+/// and nothing else tells.
 std::optional<std::string> container_kind(const Sources& sources, const std::vector<std::string>& entries);
 
 /// none, or who virtualizes: from the DMI vendor and product (/sys/class/dmi/id), /sys/hypervisor/type, and the

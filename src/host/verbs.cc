@@ -23,7 +23,9 @@ int open_and_close(const std::string& path) {
 }
 
 // Errors that speak of this process's shortage and not of the device.
-bool says_nothing(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EBUSY; }
+bool says_nothing(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EBUSY;
+}
 
 }  // namespace
 
@@ -32,7 +34,9 @@ void try_verbs_devices(const Sources& sources, std::vector<RdmaDevice>& devices,
   const std::string verbs_class = sources.sys_path("/class/infiniband_verbs");
   const Listing listing = list_directory(verbs_class);
   if (!listing && listing.error != ENOENT) {
-    note(out, "verbs", verbs_class + " could not be listed (" + error_text(listing.error) + "); whether RDMA devices open is unknown");
+    note(
+        out, "verbs",
+        verbs_class + " could not be listed (" + error_text(listing.error) + "); whether RDMA devices open is unknown");
     return;
   }
   std::map<std::string, std::string> nodes;  // RDMA device -> uverbsN
@@ -46,8 +50,10 @@ void try_verbs_devices(const Sources& sources, std::vector<RdmaDevice>& devices,
     }
     const std::string path = sources.dev_path("/infiniband/" + node->second);
     const int error = sources.try_open ? sources.try_open(path) : open_and_close(path);
-    if (error == 0) device.usable = true;
-    else if (!says_nothing(error)) device.usable = false;
+    if (error == 0)
+      device.usable = true;
+    else if (!says_nothing(error))
+      device.usable = false;
     if (error != 0) note(out, "verbs", device.name + ": " + path + " does not open (" + error_text(error) + ")");
   }
 }

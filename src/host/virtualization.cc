@@ -5,7 +5,9 @@
 namespace topoguard::host {
 namespace {
 
-bool has(const std::optional<std::string>& text, std::string_view part) { return text && text->find(part) != std::string::npos; }
+bool has(const std::optional<std::string>& text, std::string_view part) {
+  return text && text->find(part) != std::string::npos;
+}
 
 // nullopt where /proc/cpuinfo does not list flags (aarch64, or no /proc). The first processor says it all, and reading
 // on would cost a millisecond per hundred processors.

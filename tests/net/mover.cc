@@ -6,9 +6,9 @@
 //
 //   mover --libnccl libnccl.so.2 --net Socket --rank 0 --exchange FOLDER --report FILE --channels 2 --bytes 1000000
 //
-// Rank 0 sends, rank 1 receives; with --both-ways every second channel goes the other way, on the same device. The report
-// has {"devices": [{"name", "speed"}], "bytes": {device name: bytes}}, by this process's own device names. Exit: 0 all
-// bytes were right, 1 not, 2 usage.
+// Rank 0 sends, rank 1 receives; with --both-ways every second channel goes the other way, on the same device. The
+// report has {"devices": [{"name", "speed"}], "bytes": {device name: bytes}}, by this process's own device names. Exit:
+// 0 all bytes were right, 1 not, 2 usage.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>

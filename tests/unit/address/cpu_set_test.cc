@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "topoguard/cpu_set.h"
+
+#include <catch2/catch.hpp>
 
 using topoguard::CpuSet;
 
 TEST_CASE("CPU lists of any width keep their form") {
-  for (const char* list : {"", "0", "0-31,64-95", "0,2,4", "1020-1030,4095"}) CHECK(CpuSet::parse(list)->text() == list);
+  for (const char* list : {"", "0", "0-31,64-95", "0,2,4", "1020-1030,4095"})
+    CHECK(CpuSet::parse(list)->text() == list);
   CHECK(CpuSet::parse("0-3\n")->count() == 4);
   CHECK(CpuSet::parse("3,1-2")->text() == "1-3");
   for (const char* bad : {"5-2", "a", "0-", "-3", "0,,1", "0,", "0-3x", "1048576", "99999999999"})

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/environment.h"
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "host/environment.h"
 #include "host/peers.h"
 #include "tree.h"
 
@@ -23,10 +24,16 @@ TEST_CASE("environment beats the user's file, which beats /etc") {
   Sources sources = unpack("etc/nccl.conf = NCCL_A=etc\\nNCCL_B=etc\\nNCCL_C=etc\\nNCCL_D=etc", directory.path());
   write_file(home + "/.nccl.conf", "#NCCL_A=comment\nNCCL_B=home\nNCCL_B=again\nNCCL_C=home\n NCCL_E=blank first\n");
   write_file(directory.path() + "/named", "NCCL_B=named\n");
-  sources.environment = {"HOME=" + home, "NCCL_C=env", "NCCL_EMPTY=", "UNRELATED=1", "MASTER_ADDR=10.0.0.1", "OMP_PROC_BIND=true"};
+  sources.environment = {
+      "HOME=" + home, "NCCL_C=env", "NCCL_EMPTY=", "UNRELATED=1", "MASTER_ADDR=10.0.0.1", "OMP_PROC_BIND=true"};
   HostSnapshot out = read(sources);
-  CHECK(out.env == std::map<std::string, std::string>{{"NCCL_A", "etc"}, {"NCCL_B", "home"}, {"NCCL_C", "env"}, {"NCCL_D", "etc"},
-                                                      {"NCCL_EMPTY", ""}, {"MASTER_ADDR", "10.0.0.1"}, {"OMP_PROC_BIND", "true"}});
+  CHECK(out.env == std::map<std::string, std::string>{{"NCCL_A", "etc"},
+                                                      {"NCCL_B", "home"},
+                                                      {"NCCL_C", "env"},
+                                                      {"NCCL_D", "etc"},
+                                                      {"NCCL_EMPTY", ""},
+                                                      {"MASTER_ADDR", "10.0.0.1"},
+                                                      {"OMP_PROC_BIND", "true"}});
   CHECK(out.notes.empty());
 
   sources.environment.push_back("NCCL_CONF_FILE=" + directory.path() + "/named");
@@ -39,7 +46,8 @@ TEST_CASE("what topoguard published is not the user's") {
   Sources sources;
   sources.live_environment = false;
   sources.etc = "/nonexistent";
-  sources.environment = {"NCCL_SOCKET_IFNAME==eth0", "NCCL_IB_HCA==mlx5_0", "NCCL_DEBUG=INFO", "TOPOGUARD_APPLIED=0f1e-22:4026531840:NCCL_SOCKET_IFNAME,NCCL_IB_HCA"};
+  sources.environment = {"NCCL_SOCKET_IFNAME==eth0", "NCCL_IB_HCA==mlx5_0", "NCCL_DEBUG=INFO",
+                         "TOPOGUARD_APPLIED=0f1e-22:4026531840:NCCL_SOCKET_IFNAME,NCCL_IB_HCA"};
   const HostSnapshot out = read(sources);
   CHECK(out.env.count("NCCL_SOCKET_IFNAME") == 0);
   CHECK(out.env.count("NCCL_IB_HCA") == 0);
@@ -49,10 +57,12 @@ TEST_CASE("what topoguard published is not the user's") {
 
 TEST_CASE("topoguard.conf: the environment wins, a named file that is missing is said") {
   const TempDir directory;
-  Sources sources = unpack("etc/topoguard.conf = # site\\n TOPOGUARD_MODE = observe \\nTOPOGUARD_SUBNETS=10.0.0.0/8", directory.path());
+  Sources sources = unpack("etc/topoguard.conf = # site\\n TOPOGUARD_MODE = observe \\nTOPOGUARD_SUBNETS=10.0.0.0/8",
+                           directory.path());
   sources.environment = {"TOPOGUARD_MODE=off"};
   HostSnapshot out = read(sources);
-  CHECK(out.topoguard.config == std::map<std::string, std::string>{{"TOPOGUARD_MODE", "off"}, {"TOPOGUARD_SUBNETS", "10.0.0.0/8"}});
+  CHECK(out.topoguard.config ==
+        std::map<std::string, std::string>{{"TOPOGUARD_MODE", "off"}, {"TOPOGUARD_SUBNETS", "10.0.0.0/8"}});
   CHECK(out.notes.empty());
   sources.environment = {"TOPOGUARD_CONFIG=/nonexistent/file"};
   out = read(sources);
@@ -70,12 +80,16 @@ TEST_CASE("the live environment is read as it is") {
 
 TEST_CASE("UTF-8") {
   CHECK(host::is_utf8("grün \xe2\x82\xac \xf0\x9f\x98\x80"));
-  for (const char* bad : {"\xff", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe0\x80\x80"}) CHECK_FALSE(host::is_utf8(bad));
+  for (const char* bad : {"\xff", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe0\x80\x80"})
+    CHECK_FALSE(host::is_utf8(bad));
 }
 
 TEST_CASE("peers") {
   const TempDir directory;
-  const Sources sources = unpack("etc/hosts = 127.0.0.1 localhost\\n10.0.0.7 other node-7.cluster NODE-7 # node-8\\nfd00::7\\tnode-7\\nbogus node-7", directory.path());
+  const Sources sources = unpack(
+      "etc/hosts = 127.0.0.1 localhost\\n10.0.0.7 other node-7.cluster NODE-7 # node-8\\nfd00::7\\tnode-7\\nbogus "
+      "node-7",
+      directory.path());
   const auto peers = [&](const std::string& master, std::vector<IpAddress> given = {}) {
     HostSnapshot out;
     out.env["MASTER_ADDR"] = master;

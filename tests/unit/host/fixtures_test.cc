@@ -22,7 +22,8 @@ TEST_CASE("recorded hosts read as expected") {
       options.front_end = FrontEnd::tool;  // may read the recorded config space; NVML stays out
       options.may_read_pci_config = true;
       std::string text = render(collect(sources, options));
-      for (std::size_t at; (at = text.find(directory.path())) != std::string::npos;) text.replace(at, directory.path().size(), "ROOT");
+      for (std::size_t at; (at = text.find(directory.path())) != std::string::npos;)
+        text.replace(at, directory.path().size(), "ROOT");
       const auto expected = entry.path() / "expect.txt";
       if (std::getenv("TOPOGUARD_UPDATE")) write_file(expected, text);
       CHECK(text == slurp(expected));

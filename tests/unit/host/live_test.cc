@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectors against the kernel and iproute2, in a network namespace of this process's own: every member of every link, address
-// and route that our types have must be what `ip -j` prints. Needs root; exits 77 with the reason where it cannot run.
+// The collectors against the kernel and iproute2, in a network namespace of this process's own: every member of every
+// link, address and route that our types have must be what `ip -j` prints. Needs root; exits 77 with the reason where
+// it cannot run.
 #define CATCH_CONFIG_RUNNER
 #include <sched.h>
 #include <signal.h>
@@ -86,11 +87,14 @@ void compare_link(const Json& theirs, const Link& ours) {
   }
   std::vector<std::string> their_addresses, our_addresses;
   for (const Json& a : theirs["addr_info"])
-    their_addresses.push_back(a["family"].get<std::string>() + " " + a["local"].get<std::string>() + "/" + text(a["prefixlen"]) + " " + text(a["scope"]) +
-                              (a.value("deprecated", false) ? " deprecated" : "") + (a.value("tentative", false) ? " tentative" : ""));
+    their_addresses.push_back(a["family"].get<std::string>() + " " + a["local"].get<std::string>() + "/" +
+                              text(a["prefixlen"]) + " " + text(a["scope"]) +
+                              (a.value("deprecated", false) ? " deprecated" : "") +
+                              (a.value("tentative", false) ? " tentative" : ""));
   for (const LinkAddress& a : ours.addr_info)
-    our_addresses.push_back(std::string(family_name(a.family())) + " " + a.local.text() + "/" + std::to_string(a.prefixlen) + " " + a.scope +
-                            (a.deprecated == true ? " deprecated" : "") + (a.tentative == true ? " tentative" : ""));
+    our_addresses.push_back(std::string(family_name(a.family())) + " " + a.local.text() + "/" +
+                            std::to_string(a.prefixlen) + " " + a.scope + (a.deprecated == true ? " deprecated" : "") +
+                            (a.tentative == true ? " tentative" : ""));
   CHECK(their_addresses == our_addresses);
 }
 
@@ -102,7 +106,8 @@ std::string their_route(const Json& r) {
     if (r.contains(member)) out += std::string(" ") + member + "=" + text(r[member]);
   if (r.contains("via")) out += " gateway=" + text(r["via"]["host"]);
   for (const std::string& flag : words(r.value("flags", Json::array()))) out += " " + flag;
-  for (const Json& hop : r.value("nexthops", Json::array())) out += " hop " + text(hop["dev"]) + "/" + (hop.contains("gateway") ? text(hop["gateway"]) : "-");
+  for (const Json& hop : r.value("nexthops", Json::array()))
+    out += " hop " + text(hop["dev"]) + "/" + (hop.contains("gateway") ? text(hop["gateway"]) : "-");
   return out;
 }
 
@@ -111,7 +116,9 @@ std::string our_route(const Route& r) {
   const auto add = [&](const char* member, const std::optional<std::string>& value) {
     if (value) out += std::string(" ") + member + "=" + *value;
   };
-  const auto address = [](const std::optional<IpAddress>& a) { return a ? std::optional<std::string>(a->text()) : std::nullopt; };
+  const auto address = [](const std::optional<IpAddress>& a) {
+    return a ? std::optional<std::string>(a->text()) : std::nullopt;
+  };
   const bool other_family = r.gateway && r.gateway->family != r.family;
   add("type", r.type);
   if (!other_family) add("gateway", address(r.gateway));
@@ -121,19 +128,24 @@ std::string our_route(const Route& r) {
   add("scope", r.scope);
   if (other_family) add("gateway", address(r.gateway));
   for (const std::string& flag : std::multiset<std::string>(r.flags.begin(), r.flags.end())) out += " " + flag;
-  for (const RouteHop& hop : r.nexthops) out += " hop " + hop.dev.value_or("-") + "/" + (hop.gateway ? hop.gateway->text() : "-");
+  for (const RouteHop& hop : r.nexthops)
+    out += " hop " + hop.dev.value_or("-") + "/" + (hop.gateway ? hop.gateway->text() : "-");
   return out;
 }
 
 void compare_routes(const HostSnapshot& ours, Family family, const std::optional<std::string>& table) {
   std::multiset<std::string> theirs, mine;
-  const std::string arguments = std::string(family == Family::inet ? "-4" : "-6") + " -j route" + (table ? " show table " + *table : "");
+  const std::string arguments =
+      std::string(family == Family::inet ? "-4" : "-6") + " -j route" + (table ? " show table " + *table : "");
   for (const Json& route : ip_json(arguments)) theirs.insert(their_route(route));
   for (const Route& route : known(ours.routes))
-    if (route.family == family && route.table == table && (!table || route.type != "local")) mine.insert(our_route(route));
+    if (route.family == family && route.table == table && (!table || route.type != "local"))
+      mine.insert(our_route(route));
   if (table)  // a VRF's table also has its local entries, which `ip` prints with a type
-    for (auto at = theirs.begin(); at != theirs.end();) at = at->find("type=") != std::string::npos ? theirs.erase(at) : std::next(at);
-  for (auto at = mine.begin(); table && at != mine.end();) at = at->find("type=") != std::string::npos ? mine.erase(at) : std::next(at);
+    for (auto at = theirs.begin(); at != theirs.end();)
+      at = at->find("type=") != std::string::npos ? theirs.erase(at) : std::next(at);
+  for (auto at = mine.begin(); table && at != mine.end();)
+    at = at->find("type=") != std::string::npos ? mine.erase(at) : std::next(at);
   INFO(arguments);
   CHECK(theirs == mine);
 }
@@ -168,7 +180,8 @@ struct Lab {
       REQUIRE(ip("link set vg master bond-lab"));
     }
     optional("link add link va name va.7 type vlan id 7");
-    if (optional("link add vrf-lab type vrf table 1234")) vrf = ip("link set vrf-lab up") && ip("link set vc master vrf-lab");
+    if (optional("link add vrf-lab type vrf table 1234"))
+      vrf = ip("link set vrf-lab up") && ip("link set vc master vrf-lab");
     optional("link add gnv type geneve id 9 remote 10.9.1.9");
     optional("link add tip type ipip remote 10.9.1.8 local 10.9.1.1");
     optional("link add tgre type gre remote 10.9.1.8 local 10.9.1.1");
@@ -184,7 +197,8 @@ struct Lab {
     optional("link add team-lab type team");
     optional("link add xfrm-lab link va type xfrm if_id 7");
     REQUIRE(ip("link set vb master br-lab"));
-    for (const char* name : {"br-lab", "va", "vc"}) REQUIRE(ip(std::string("link set ") + name + " up"));  // vb stays down: M-DOWN
+    for (const char* name : {"br-lab", "va", "vc"})
+      REQUIRE(ip(std::string("link set ") + name + " up"));  // vb stays down: M-DOWN
     for (const char* name : {"vx", "mv", "tun-lab"}) ip(std::string("link set ") + name + " up");
     REQUIRE(ip("addr add 10.9.1.1/24 dev va"));
     REQUIRE(ip("addr add 10.9.1.2/24 dev va"));
@@ -285,17 +299,21 @@ TEST_CASE("links, addresses and routes are what iproute2 prints") {
 
 TEST_CASE("a large routing table costs a note, not seconds") {
   const TempDir directory;
-  std::string batch = "link add big0 type veth peer name big1\nlink set big0 up\nlink set big1 up\naddr add 10.200.0.1/24 dev big0\n";
+  std::string batch =
+      "link add big0 type veth peer name big1\nlink set big0 up\nlink set big1 up\naddr add 10.200.0.1/24 dev big0\n";
   for (int i = 0; i < 20000; ++i)
-    batch += "route add 10." + std::to_string(100 + i / 10000) + "." + std::to_string(i / 100 % 100) + "." + std::to_string(i % 100) + "/32 dev big0\n";
+    batch += "route add 10." + std::to_string(100 + i / 10000) + "." + std::to_string(i / 100 % 100) + "." +
+             std::to_string(i % 100) + "/32 dev big0\n";
   write_file(directory.path() + "/batch", batch);
   REQUIRE(ip("-batch " + directory.path() + "/batch"));
   const HostSnapshot ours = collect({}, plain());
   REQUIRE(ip("link del big0"));
   REQUIRE(ours.routes);
   CHECK(ours.routes->size() < 17000);
-  CHECK(std::any_of(ours.routes->begin(), ours.routes->end(), [](const Route& r) { return r.dst && r.dst->text() == "10.200.0.0/24"; }));
-  CHECK(std::any_of(ours.notes.begin(), ours.notes.end(), [](const std::string& n) { return n.find("more than 16384 IPv4 routes") != std::string::npos; }));
+  CHECK(std::any_of(ours.routes->begin(), ours.routes->end(),
+                    [](const Route& r) { return r.dst && r.dst->text() == "10.200.0.0/24"; }));
+  CHECK(std::any_of(ours.notes.begin(), ours.notes.end(),
+                    [](const std::string& n) { return n.find("more than 16384 IPv4 routes") != std::string::npos; }));
 }
 
 TEST_CASE("sysfs of another namespace is noticed") {
@@ -304,10 +322,13 @@ TEST_CASE("sysfs of another namespace is noticed") {
   REQUIRE(child >= 0);
   if (child == 0) {
     if (::unshare(CLONE_NEWNET) != 0) ::_exit(9);
-    if (!ip("link add oth0 type veth peer name oth1") || !ip("link set oth0 up") || !ip("link set oth1 up") || !ip("addr add 10.3.3.3/24 dev oth0")) ::_exit(8);
+    if (!ip("link add oth0 type veth peer name oth1") || !ip("link set oth0 up") || !ip("link set oth1 up") ||
+        !ip("addr add 10.3.3.3/24 dev oth0"))
+      ::_exit(8);
     const HostSnapshot ours = collect({}, plain());
     bool speed = false, noted = false;
-    for (const Link& link : known(ours.links)) speed |= link.ifname == "oth0" && link.speed_mbps == 10000 && link.driver == "veth";
+    for (const Link& link : known(ours.links))
+      speed |= link.ifname == "oth0" && link.speed_mbps == 10000 && link.driver == "veth";
     for (const std::string& note : ours.notes) noted |= note.find("another network namespace") != std::string::npos;
     ::_exit((speed ? 0 : 1) | (noted ? 0 : 2));
   }
@@ -326,8 +347,10 @@ int main(int argc, char** argv) {
   };
   if (::geteuid() != 0) return skip("needs root to make a network namespace");
   if (std::system("ip -V >/dev/null 2>&1") != 0) return skip("needs iproute2");
-  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) return skip(std::string("cannot make a network namespace: ") + std::strerror(errno));
-  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
+  if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0)
+    return skip(std::string("cannot make a network namespace: ") + std::strerror(errno));
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
     return skip(std::string("cannot mount a sysfs of its own: ") + std::strerror(errno));
   return Catch::Session().run(argc, argv);
 }

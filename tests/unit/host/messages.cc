@@ -29,8 +29,10 @@ std::vector<std::string> split(const std::string& line, Keys& keys) {
   std::istringstream in(line);
   for (std::string word; in >> word;) {
     const auto equals = word.find('=');
-    if (equals == std::string::npos) words.push_back(word);
-    else keys[word.substr(0, equals)] = word.substr(equals + 1);
+    if (equals == std::string::npos)
+      words.push_back(word);
+    else
+      keys[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return words;
 }
@@ -64,9 +66,15 @@ IpAddress parse(const std::string& text) {
 }
 
 unsigned flag_bits(const std::string& names) {
-  const std::map<std::string, unsigned> known = {{"up", IFF_UP},           {"running", IFF_RUNNING},     {"lower", IFF_LOWER_UP},
-                                                 {"loopback", IFF_LOOPBACK}, {"broadcast", IFF_BROADCAST}, {"multicast", IFF_MULTICAST},
-                                                 {"pointopoint", IFF_POINTOPOINT}, {"noarp", IFF_NOARP}, {"master", IFF_MASTER},
+  const std::map<std::string, unsigned> known = {{"up", IFF_UP},
+                                                 {"running", IFF_RUNNING},
+                                                 {"lower", IFF_LOWER_UP},
+                                                 {"loopback", IFF_LOOPBACK},
+                                                 {"broadcast", IFF_BROADCAST},
+                                                 {"multicast", IFF_MULTICAST},
+                                                 {"pointopoint", IFF_POINTOPOINT},
+                                                 {"noarp", IFF_NOARP},
+                                                 {"master", IFF_MASTER},
                                                  {"slave", IFF_SLAVE}};
   unsigned bits = 0;
   std::istringstream in(names);
@@ -89,10 +97,14 @@ std::string done_message() {
 }
 
 void Messages::add(const std::string& line) {
-  if (line.compare(0, 6, "@link ") == 0) link(line.substr(6));
-  else if (line.compare(0, 6, "@addr ") == 0) address(line.substr(6));
-  else if (line.compare(0, 7, "@route ") == 0) route(line.substr(7));
-  else throw std::runtime_error("not a line of a tree: " + line);
+  if (line.compare(0, 6, "@link ") == 0)
+    link(line.substr(6));
+  else if (line.compare(0, 6, "@addr ") == 0)
+    address(line.substr(6));
+  else if (line.compare(0, 7, "@route ") == 0)
+    route(line.substr(7));
+  else
+    throw std::runtime_error("not a line of a tree: " + line);
 }
 
 void Messages::link(const std::string& line) {
@@ -125,10 +137,14 @@ void Messages::link(const std::string& line) {
       const int type = std::stoi(key.substr(5));
       const auto kind = key.substr(key.rfind('.') + 1);
       const auto n = static_cast<std::uint32_t>(std::stoul(value, nullptr, 0));
-      if (kind == "u8") nla_put_u8(out.get(), type, static_cast<std::uint8_t>(n));
-      else if (kind == "u16") nla_put_u16(out.get(), type, static_cast<std::uint16_t>(n));
-      else if (kind == "be16") nla_put_u16(out.get(), type, htons(static_cast<std::uint16_t>(n)));
-      else out.u32(type, n);
+      if (kind == "u8")
+        nla_put_u8(out.get(), type, static_cast<std::uint8_t>(n));
+      else if (kind == "u16")
+        nla_put_u16(out.get(), type, static_cast<std::uint16_t>(n));
+      else if (kind == "be16")
+        nla_put_u16(out.get(), type, htons(static_cast<std::uint16_t>(n)));
+      else
+        out.u32(type, n);
     }
     nla_nest_end(out.get(), data);
     nla_nest_end(out.get(), info);
@@ -161,9 +177,9 @@ void Messages::route(const std::string& line) {
   const auto table = static_cast<std::uint32_t>(std::stoul(words.at(0)));
   const auto dst = Prefix::parse(words.at(1));
   const auto family = keys.count("family") ? (keys["family"] == "6" ? Family::inet6 : Family::inet)
-                      : dst              ? dst->address.family
-                      : keys.count("via") ? parse(keys["via"]).family
-                                          : Family::inet;
+                      : dst                ? dst->address.family
+                      : keys.count("via")  ? parse(keys["via"]).family
+                                           : Family::inet;
   rtmsg header{};
   header.rtm_family = family == Family::inet ? AF_INET : AF_INET6;
   header.rtm_table = static_cast<unsigned char>(table < 256 ? table : RT_TABLE_COMPAT);
@@ -207,7 +223,8 @@ void Messages::route(const std::string& line) {
     nla_put(out.get(), RTA_MULTIPATH, static_cast<int>(hops.size()), hops.data());
   }
   const std::string number = family == Family::inet ? "4" : "6";
-  files_[table == RT_TABLE_MAIN ? "route" + number + ".nl" : "route-" + std::to_string(table) + "-" + number + ".nl"] += out.bytes();
+  files_[table == RT_TABLE_MAIN ? "route" + number + ".nl" : "route-" + std::to_string(table) + "-" + number + ".nl"] +=
+      out.bytes();
 }
 
 void Messages::write(const std::string& directory) const {

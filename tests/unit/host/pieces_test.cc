@@ -24,7 +24,9 @@ TEST_CASE("small text") {
   std::sort(names.begin(), names.end(), host::natural_less);
   CHECK(names == std::vector<std::string>{"a", "mlx5", "mlx5_01", "mlx5_1", "mlx5_2", "mlx5_2x", "mlx5_10"});
   for (const char* good : {"0000:0f:00.0", "10000:01:00.0", "ffffffff:ff:1f.7"}) CHECK(host::is_pci_id(good));
-  for (const char* bad : {"", "0000:0f:00", "0000:0f:00.0.", "000:0f:00.0", "0000:0g:00.0", "0000:0f:00.0x", "0000:0f:00:0", "virtio2"}) CHECK_FALSE(host::is_pci_id(bad));
+  for (const char* bad :
+       {"", "0000:0f:00", "0000:0f:00.0.", "000:0f:00.0", "0000:0g:00.0", "0000:0f:00.0x", "0000:0f:00:0", "virtio2"})
+    CHECK_FALSE(host::is_pci_id(bad));
   CHECK(host::parse_number("0x2a") == 42);
   for (const char* bad : {"", "0x", "12 ", "1e3", "99999999999999999999"}) CHECK_FALSE(host::parse_number(bad));
 }
@@ -32,9 +34,14 @@ TEST_CASE("small text") {
 TEST_CASE("memory that may be locked") {
   const auto may_lock = [](const std::string& capabilities, const std::string& uid_map) {
     const TempDir directory;
-    const auto sources = unpack("proc/self/limits = Max locked memory         65536      65536      bytes\\n\n"
-                                "proc/self/status = Name:\\tjob\\nCapPrm:\\t000001ffffffffff\\nCapEff:\\t" + capabilities + "\\n\n"
-                                "proc/self/uid_map = " + uid_map + "\\n\n", directory.path());
+    const auto sources = unpack(
+        "proc/self/limits = Max locked memory         65536      65536      bytes\\n\n"
+        "proc/self/status = Name:\\tjob\\nCapPrm:\\t000001ffffffffff\\nCapEff:\\t" +
+            capabilities +
+            "\\n\n"
+            "proc/self/uid_map = " +
+            uid_map + "\\n\n",
+        directory.path());
     HostSnapshot host;
     host::read_process(sources, host);
     return host.process.memlock_bytes;
@@ -44,7 +51,7 @@ TEST_CASE("memory that may be locked") {
   CHECK(may_lock("000001ffffffffff", first) == -1);
   CHECK(may_lock("0000000000004000", first) == -1);
   CHECK(may_lock("000001ffffffbfff", first) == 65536);
-  CHECK(may_lock("00000000a80425fb", first) == 65536);  // Docker's default set
+  CHECK(may_lock("00000000a80425fb", first) == 65536);                               // Docker's default set
   CHECK(may_lock("000001ffffffffff", "         0       1000          1") == 65536);  // root of its own namespace only
   CHECK(may_lock("none", first) == 65536);
 }
@@ -79,7 +86,8 @@ TEST_CASE("ACS in config space") {
 }
 
 TEST_CASE("DMA-BUF by driver and kernel") {
-  const std::string open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\nGCC version";
+  const std::string open =
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\nGCC version";
   const std::string closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Sat Feb 17 22:55:48 UTC 2024";
   CHECK(host::has_dmabuf(open, "5.15.0-105-generic") == true);
   CHECK(host::has_dmabuf(open, "5.4.0-150") == false);
@@ -93,10 +101,14 @@ TEST_CASE("virtualization, container, IOMMU") {
   const auto at = [](const std::string& tree, const std::vector<std::string>& environment = {}) {
     const TempDir directory;
     const Sources sources = unpack(tree, directory.path());
-    return host::virtualization(sources).value_or("?") + " " + host::container_kind(sources, environment).value_or("?") + " " + host::iommu(sources).value_or("?");
+    return host::virtualization(sources).value_or("?") + " " +
+           host::container_kind(sources, environment).value_or("?") + " " + host::iommu(sources).value_or("?");
   };
-  const std::string guest = "proc/cpuinfo = x\\nflags : fpu hypervisor\\n\n", metal = "proc/cpuinfo = x\\nflags : fpu\\n\n";
-  const auto dmi = [](const std::string& vendor, const std::string& product) { return "sys/class/dmi/id/sys_vendor = " + vendor + "\nsys/class/dmi/id/product_name = " + product + "\n"; };
+  const std::string guest = "proc/cpuinfo = x\\nflags : fpu hypervisor\\n\n",
+                    metal = "proc/cpuinfo = x\\nflags : fpu\\n\n";
+  const auto dmi = [](const std::string& vendor, const std::string& product) {
+    return "sys/class/dmi/id/sys_vendor = " + vendor + "\nsys/class/dmi/id/product_name = " + product + "\n";
+  };
   CHECK(at("") == "? ? ?");
   CHECK(at(metal) == "none ? ?");
   CHECK(at(guest) == "other ? ?");
@@ -137,7 +149,9 @@ TEST_CASE("NUMA agrees with hwloc") {
 
 TEST_CASE("NUMA masks of any width, and nodes without CPUs") {
   const TempDir directory;
-  const Sources sources = unpack("sys/devices/system/node/node0/cpulist = 0-2047,4096\nsys/devices/system/node/node12/cpulist = \n", directory.path());
+  const Sources sources =
+      unpack("sys/devices/system/node/node0/cpulist = 0-2047,4096\nsys/devices/system/node/node12/cpulist = \n",
+             directory.path());
   HostSnapshot out;
   host::read_numa(sources, out);
   REQUIRE(out.numa);
@@ -178,7 +192,9 @@ TEST_CASE("a verbs device that is short of descriptors is not called unusable") 
 
 TEST_CASE("NVML is asked by the tool alone") {
   const TempDir directory;
-  Sources sources = unpack("sys/bus/pci/devices/0000:01:00.0/class = 0x030200\nsys/bus/pci/devices/0000:01:00.0/vendor = 0x10de\n", directory.path());
+  Sources sources =
+      unpack("sys/bus/pci/devices/0000:01:00.0/class = 0x030200\nsys/bus/pci/devices/0000:01:00.0/vendor = 0x10de\n",
+             directory.path());
   int opened = 0;
   sources.open_library = [&](const char*) -> void* {
     ++opened;
@@ -192,7 +208,8 @@ TEST_CASE("NVML is asked by the tool alone") {
   options.front_end = FrontEnd::tool;
   const HostSnapshot out = collect(sources, options);
   CHECK(opened == 1);
-  CHECK(std::any_of(out.notes.begin(), out.notes.end(), [](const std::string& n) { return n.compare(0, 5, "nvml:") == 0; }));
+  CHECK(std::any_of(out.notes.begin(), out.notes.end(),
+                    [](const std::string& n) { return n.compare(0, 5, "nvml:") == 0; }));
 }
 
 }  // namespace topoguard::test

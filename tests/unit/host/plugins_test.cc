@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/plugins.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -7,7 +9,6 @@
 
 #include "host/elf_versions.h"
 #include "host/library_path.h"
-#include "host/plugins.h"
 #include "tree.h"
 
 namespace topoguard::test {
@@ -21,13 +22,16 @@ Sources sources_at(const TempDir& directory) {
   return sources;
 }
 
-std::vector<Plugin> plugins(const Sources& sources, const std::vector<std::string>& environment, const std::string& own = "") {
+std::vector<Plugin> plugins(const Sources& sources, const std::vector<std::string>& environment,
+                            const std::string& own = "") {
   HostSnapshot out;
   host::read_plugins(sources, environment, own, out);
   return *out.plugins;
 }
 
-void put(std::string& bytes, std::size_t at, std::uint32_t value) { std::memcpy(bytes.data() + at, &value, sizeof value); }
+void put(std::string& bytes, std::size_t at, std::uint32_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
 
 }  // namespace
 
@@ -53,7 +57,9 @@ TEST_CASE("damaged libraries are refused, never a crash") {
     std::string bad = good;
     // Headers and section table are where lengths and offsets stand.
     const std::size_t base = i % 2 ? 0 : good.size() - std::min<std::size_t>(good.size(), 2200);
-    for (int k = 0; k < 4; ++k) bad[base + static_cast<std::size_t>(std::rand()) % std::min<std::size_t>(2200, good.size() - base)] = static_cast<char>(std::rand());
+    for (int k = 0; k < 4; ++k)
+      bad[base + static_cast<std::size_t>(std::rand()) % std::min<std::size_t>(2200, good.size() - base)] =
+          static_cast<char>(std::rand());
     write_file(path, bad);
     host::plugin_exports(path);
   }
@@ -93,7 +99,8 @@ TEST_CASE("plugins are found in ld.so's order, by NCCL's names, without ourselve
 }
 
 TEST_CASE("ld.so.cache") {
-  const std::string names = std::string("libnccl-net.so\0/opt/a/libnccl-net.so\0libother.so\0/usr/lib/libother.so\0", 73);
+  const std::string names =
+      std::string("libnccl-net.so\0/opt/a/libnccl-net.so\0libother.so\0/usr/lib/libother.so\0", 73);
   std::string cache = "glibc-ld.so.cache1.1" + std::string(28, '\0') + std::string(48, '\0');
   put(cache, 20, 2);
   const auto base = static_cast<std::uint32_t>(cache.size());
@@ -103,7 +110,8 @@ TEST_CASE("ld.so.cache") {
   CHECK(host::cache_lookup(cache, "libnccl-net.so") == std::vector<std::string>{"/opt/a/libnccl-net.so"});
   CHECK(host::cache_lookup("ld.so-1.7.0 old table in front" + cache, "libnccl-net.so").size() == 1);
   CHECK(host::cache_lookup(cache, "libnccl").empty());
-  for (std::size_t length = 0; length < cache.size(); ++length) host::cache_lookup(cache.substr(0, length), "libnccl-net.so");
+  for (std::size_t length = 0; length < cache.size(); ++length)
+    host::cache_lookup(cache.substr(0, length), "libnccl-net.so");
   put(cache, 20, 0xffffffff);
   put(cache, 48 + 8, 0xfffffff0);
   CHECK(host::cache_lookup(cache, "libnccl-net.so").empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is taken away from it, collect returns: without descriptors, without memory, under seccomp, without /sys and /proc, and on any
-// bytes from the kernel.
+// Whatever is taken away from it, collect returns: without descriptors, without memory, under seccomp, without /sys and
+// /proc, and on any bytes from the kernel.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -58,16 +58,20 @@ int in_child(const std::function<int()>& body) {
 }
 
 bool noted(const HostSnapshot& out, const std::string& source) {
-  return std::any_of(out.notes.begin(), out.notes.end(), [&](const std::string& note) { return note.compare(0, source.size() + 1, source + ":") == 0; });
+  return std::any_of(out.notes.begin(), out.notes.end(),
+                     [&](const std::string& note) { return note.compare(0, source.size() + 1, source + ":") == 0; });
 }
 
 // Refuses system call `number` (with first argument `argument`, or any where -1) with EPERM.
 bool refuse(int number, int argument) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, static_cast<unsigned char>(argument < 0 ? 1 : 3)),
-      argument < 0 ? sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM) : sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
-      argument < 0 ? sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) : sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(argument), 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0,
+               static_cast<unsigned char>(argument < 0 ? 1 : 3)),
+      argument < 0 ? sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+                   : sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      argument < 0 ? sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+                   : sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(argument), 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -76,7 +80,8 @@ bool refuse(int number, int argument) {
 }
 
 std::size_t entries(const char* directory) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator()));
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator()));
 }
 
 }  // namespace
@@ -98,7 +103,8 @@ TEST_CASE("out of descriptors") {
           const rlimit none{0, 0};
           ::setrlimit(RLIMIT_NOFILE, &none);
           const HostSnapshot out = collect({}, {});
-          return (!out.links ? 0 : 1) | (noted(out, "links") ? 0 : 2) | (!out.rdma ? 0 : 4) | (!out.numa ? 0 : 8) | (out.process.cpus_allowed ? 0 : 16);
+          return (!out.links ? 0 : 1) | (noted(out, "links") ? 0 : 2) | (!out.rdma ? 0 : 4) | (!out.numa ? 0 : 8) |
+                 (out.process.cpus_allowed ? 0 : 16);
         }) == 0);
 }
 
@@ -106,7 +112,8 @@ TEST_CASE("netlink refused by seccomp") {
   CHECK(in_child([] {
           if (!refuse(SYS_socket, AF_NETLINK)) return 77;
           const HostSnapshot out = collect({}, {});
-          return (!out.links ? 0 : 1) | (noted(out, "links") ? 0 : 2) | (!out.routes ? 0 : 4) | (noted(out, "routes") ? 0 : 8) | (out.process.cpus_allowed ? 0 : 16);
+          return (!out.links ? 0 : 1) | (noted(out, "links") ? 0 : 2) | (!out.routes ? 0 : 4) |
+                 (noted(out, "routes") ? 0 : 8) | (out.process.cpus_allowed ? 0 : 16);
         }) == 0);
 }
 
@@ -114,7 +121,8 @@ TEST_CASE("opening files refused by seccomp") {
   CHECK(in_child([] {
           if (!refuse(SYS_openat, -1)) return 77;
           const HostSnapshot out = collect({}, {});
-          return (out.links ? 0 : 1) | (!out.rdma ? 0 : 2) | (noted(out, "rdma") ? 0 : 4) | (!out.pci && !out.gpus ? 0 : 8) | (noted(out, "numa") ? 0 : 16);
+          return (out.links ? 0 : 1) | (!out.rdma ? 0 : 2) | (noted(out, "rdma") ? 0 : 4) |
+                 (!out.pci && !out.gpus ? 0 : 8) | (noted(out, "numa") ? 0 : 16);
         }) == 0);
 }
 
@@ -132,13 +140,18 @@ TEST_CASE("no /sys and no /proc") {
   }
   const int status = in_child([] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
-    if (::mount("none", "/sys", "tmpfs", 0, nullptr) != 0 || ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) return 77;
+    if (::mount("none", "/sys", "tmpfs", 0, nullptr) != 0 || ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0)
+      return 77;
     const HostSnapshot out = collect({}, {});
-    return (out.links ? 0 : 1) | (!out.rdma ? 0 : 2) | (!out.pci && !out.gpus ? 0 : 4) | (!out.numa && noted(out, "numa") ? 0 : 8) |
-           (out.process.cpus_allowed && !out.process.mems_allowed ? 0 : 16) | (noted(out, "process") && noted(out, "rdma") ? 0 : 32);
+    return (out.links ? 0 : 1) | (!out.rdma ? 0 : 2) | (!out.pci && !out.gpus ? 0 : 4) |
+           (!out.numa && noted(out, "numa") ? 0 : 8) |
+           (out.process.cpus_allowed && !out.process.mems_allowed ? 0 : 16) |
+           (noted(out, "process") && noted(out, "rdma") ? 0 : 32);
   });
-  if (status == 77) WARN("skipped: mounts are not allowed here");
-  else CHECK(status == 0);
+  if (status == 77)
+    WARN("skipped: mounts are not allowed here");
+  else
+    CHECK(status == 0);
 }
 
 TEST_CASE("every allocation may fail") {
@@ -152,8 +165,10 @@ TEST_CASE("every allocation may fail") {
     const HostSnapshot out = collect(sources, {});
     complete = allocations_left > 0;
     allocations_left = -1;
-    if (!complete) ++failures;
-    else CHECK(render(out) == whole);
+    if (!complete)
+      ++failures;
+    else
+      CHECK(render(out) == whole);
   }
   CHECK(complete);
   CHECK(failures > 300);
@@ -173,7 +188,8 @@ TEST_CASE("any bytes from netlink") {
     }
     for (int i = 0; i < 150; ++i) {
       std::string bad = good;
-      for (int k = 0; k < 6; ++k) bad[static_cast<std::size_t>(std::rand()) % bad.size()] = static_cast<char>(std::rand());
+      for (int k = 0; k < 6; ++k)
+        bad[static_cast<std::size_t>(std::rand()) % bad.size()] = static_cast<char>(std::rand());
       write_file(path, bad);
       collect(sources, {});
     }

@@ -24,8 +24,10 @@ std::string unescape(const std::string& text) {
       continue;
     }
     const char c = text[++i];
-    if (c == 'n') out += '\n';
-    else if (c == 't') out += '\t';
+    if (c == 'n')
+      out += '\n';
+    else if (c == 't')
+      out += '\t';
     else if (c == 'x') {
       out += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
       i += 2;
@@ -39,10 +41,12 @@ std::string unescape(const std::string& text) {
 // "a/[4-6]/b" -> a/4/b, a/5/b, a/6/b
 std::vector<std::string> expand(const std::string& path) {
   const auto open = path.find('['), dash = path.find('-', open), close = path.find(']', open);
-  if (open == std::string::npos || dash == std::string::npos || close == std::string::npos || dash > close) return {path};
+  if (open == std::string::npos || dash == std::string::npos || close == std::string::npos || dash > close)
+    return {path};
   std::vector<std::string> out;
   for (int i = std::stoi(path.substr(open + 1)); i <= std::stoi(path.substr(dash + 1)); ++i)
-    for (const std::string& rest : expand(path.substr(close + 1))) out.push_back(path.substr(0, open) + std::to_string(i) + rest);
+    for (const std::string& rest : expand(path.substr(close + 1)))
+      out.push_back(path.substr(0, open) + std::to_string(i) + rest);
   return out;
 }
 
@@ -100,7 +104,8 @@ Sources unpack(const std::string& text, const std::string& directory) {
     } else {
       const auto equals = line.find(" = ");
       if (equals == std::string::npos) throw std::runtime_error("not a line of a tree: " + line);
-      for (const std::string& path : expand(line.substr(0, equals))) write_file(directory + "/" + path, unescape(line.substr(equals + 3)) + "\n");
+      for (const std::string& path : expand(line.substr(0, equals)))
+        write_file(directory + "/" + path, unescape(line.substr(equals + 3)) + "\n");
     }
   }
   messages.write(sources.netlink);

@@ -6,11 +6,13 @@
 //   PATH -> TARGET   a symbolic link
 //   PATH/            a directory; where a collector wants a file this is a file that cannot be read (EISDIR)
 //   @env NAME=VALUE  a variable
-//   @link IFINDEX NAME [key=value...]   keys: type (ARPHRD number), flags (a,b,c of up running lower loopback broadcast multicast
-//        pointopoint noarp master slave), mtu, operstate (number), address (hex bytes with colons), lower, netnsid, master (ifindex),
-//        kind, slave, bus, dev, and data.N.u8|u16|u32|be16 (IFLA_INFO_DATA member N)
+//   @link IFINDEX NAME [key=value...]   keys: type (ARPHRD number), flags (a,b,c of up running lower loopback broadcast
+//   multicast
+//        pointopoint noarp master slave), mtu, operstate (number), address (hex bytes with colons), lower, netnsid,
+//        master (ifindex), kind, slave, bus, dev, and data.N.u8|u16|u32|be16 (IFLA_INFO_DATA member N)
 //   @addr IFINDEX ADDRESS/LENGTH [scope=N flags=N peer=ADDRESS]
-//   @route TABLE DST|default [dev=IFINDEX via=ADDRESS via4=.. metric=N src=ADDRESS flags=N scope=N type=N hops=IFINDEX/ADDRESS,...] family from dst/via, or family=6
+//   @route TABLE DST|default [dev=IFINDEX via=ADDRESS via4=.. metric=N src=ADDRESS flags=N scope=N type=N
+//   hops=IFINDEX/ADDRESS,...] family from dst/via, or family=6
 #pragma once
 
 #include <string>
