@@ -50,8 +50,8 @@ void View::index_routes() {
   keyed.reserve(routes_.size());
   for (const auto* route : routes_)
     keyed.push_back({{route->family, route->dst ? -route->dst->length : 0, route->metric.value_or(0),
-                      route->dst ? route->dst->network() : Prefix{}, std::string_view(route->dev ? *route->dev : ""),
-                      route->gateway, route->prefsrc},
+                      route->dst ? route->dst->network() : Prefix{},
+                      route->dev ? std::string_view(*route->dev) : std::string_view(), route->gateway, route->prefsrc},
                      route});
   std::stable_sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
   std::transform(keyed.begin(), keyed.end(), routes_.begin(), [](const Keyed& k) { return k.route; });
