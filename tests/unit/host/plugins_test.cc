@@ -100,7 +100,7 @@ TEST_CASE("plugins are found in ld.so's order, by NCCL's names, without ourselve
 
 TEST_CASE("ld.so.cache") {
   const std::string names =
-      std::string("libnccl-net.so\0/opt/a/libnccl-net.so\0libother.so\0/usr/lib/libother.so\0", 73);
+      std::string("libnccl-net.so\0/opt/a/libnccl-net.so\0libother.so\0/usr/lib/libother.so\0", 70);
   std::string cache = "glibc-ld.so.cache1.1" + std::string(28, '\0') + std::string(48, '\0');
   put(cache, 20, 2);
   const auto base = static_cast<std::uint32_t>(cache.size());
