@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace topoguard {
 enum class Mode : std::uint8_t { enforce, observe, off };
 enum class AffinityMode : std::uint8_t { automatic, process, thread, off };
 enum class SettingSource : std::uint8_t { built_in, file, environment };
+enum class LogLevel : std::uint8_t { off, summary, paths, debug };
+/// What a log line beyond the summary is about.
+enum class Subject : std::uint8_t { interface, hca, gid, steering, affinity, connection, memory };
 
 /// One entry of TOPOGUARD_EXCLUDE or TOPOGUARD_INCLUDE: an exact device name, a CIDR, or a link kind.
 struct Selector {
@@ -30,12 +34,19 @@ struct Policy {
   std::vector<Selector> include;  ///< only these, where any is usable
   bool require_ib = false;        ///< TOPOGUARD_REQUIRE=IB
   AffinityMode affinity = AffinityMode::automatic;
-  bool membind_preferred = false;  ///< TOPOGUARD_MEMBIND=preferred
-  std::string base = "auto";       ///< TOPOGUARD_BASE: auto, stock, a plugin name or a path
-  bool log = true;                 ///< TOPOGUARD_LOG=off silences
-  std::string log_level = "summary";
+  bool membind_preferred = false;                ///< TOPOGUARD_MEMBIND=preferred
+  std::string base = "auto";                     ///< TOPOGUARD_BASE: auto, stock, a plugin name or a path
+  LogLevel log = LogLevel::summary;              ///< TOPOGUARD_LOG; off silences
+  std::set<Subject> subjects;                    ///< of TOPOGUARD_LOG: only these go beyond the summary; empty = all
+  std::string log_file;                          ///< TOPOGUARD_LOG_FILE with its %h and %p; empty = none
+  std::string metrics;                           ///< TOPOGUARD_METRICS, likewise
   std::map<std::string, SettingSource> sources;  ///< where each setting that is not built in came from
   std::vector<Finding> problems;                 ///< misspelt names, values that cannot be read: each warned of once
+
+  /// A line about `subject` that belongs to `level` is written.
+  bool shows(LogLevel level, Subject subject) const {
+    return log >= level && (level <= LogLevel::summary || subjects.empty() || subjects.count(subject) > 0);
+  }
 };
 
 }  // namespace topoguard

@@ -37,7 +37,7 @@ struct Session {
   Decision decision;
 
   bool enforces() const { return decided && policy.mode == Mode::enforce; }
-  Voice voice(tgnccl_logger_t logger) const { return {logger, off || !policy.log}; }
+  Voice voice(tgnccl_logger_t logger) const { return {logger, off || policy.log == LogLevel::off}; }
 };
 
 const Session& enter(const Caller& caller) noexcept;

@@ -127,9 +127,37 @@ std::string read_base(std::string_view value, Policy& policy) {
   return {};
 }
 
+constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLogLevels = {
+    {{"off", LogLevel::off}, {"summary", LogLevel::summary}, {"paths", LogLevel::paths}, {"debug", LogLevel::debug}}};
+constexpr std::array<std::pair<std::string_view, Subject>, 7> kSubjects = {{{"interface", Subject::interface},
+                                                                            {"hca", Subject::hca},
+                                                                            {"gid", Subject::gid},
+                                                                            {"steering", Subject::steering},
+                                                                            {"affinity", Subject::affinity},
+                                                                            {"connection", Subject::connection},
+                                                                            {"memory", Subject::memory}}};
+
+// "paths,gid": a level and subjects, in any order; subjects alone mean paths.
 std::string read_log(std::string_view value, Policy& policy) {
-  static constexpr std::array<std::pair<std::string_view, bool>, 2> words = {{{"summary", true}, {"off", false}}};
-  return read_word(value, policy.log, words);
+  std::optional<LogLevel> level;
+  std::set<Subject> subjects;
+  const std::string wrong = each_entry(value, [&](std::string_view entry) -> std::string {
+    LogLevel other{};
+    Subject subject{};
+    if (read_word(entry, subject, kSubjects).empty()) {
+      subjects.insert(subject);
+      return {};
+    }
+    const std::string levels = read_word(entry, other, kLogLevels);
+    if (!levels.empty()) return levels + ", or a subject (interface, hca, gid, steering, affinity, connection, memory)";
+    if (level && *level != other) return "one level is enough";
+    level = other;
+    return {};
+  });
+  if (!level && subjects.empty()) return wrong;
+  policy.log = level.value_or(LogLevel::paths);
+  policy.subjects = std::move(subjects);
+  return wrong;
 }
 
 // Read where the file is opened (src/host), before there is a policy.
@@ -162,8 +190,12 @@ constexpr std::array kSettings = {
         "The transport under topoguard: auto is what NCCL would use without topoguard; stock is NCCL's own; else a net "
         "plugin's name or path.",
         read_base},
-    Setting{"TOPOGUARD_LOG", "summary|off", "summary", "0.1",
-            "summary: one block at the first communicator, and warnings. off: silent.", read_log},
+    Setting{
+        "TOPOGUARD_LOG", "off|summary|paths|debug,SUBJECT,...", "summary", "0.1",
+        "summary: one block at the first communicator, and warnings. paths: every connection and what it goes over. "
+        "debug: every rule that matched. off: silent. Subjects (interface, hca, gid, steering, affinity, connection, "
+        "memory) keep what goes beyond the summary to these.",
+        read_log},
     Setting{"TOPOGUARD_CONFIG", "PATH", "/etc/topoguard.conf", "0.1",
             "File with the same settings, one NAME=VALUE a line. The environment wins.", read_config},
 };

@@ -68,7 +68,7 @@ TEST_CASE("each setting reaches its member") {
   CHECK(policy.affinity == AffinityMode::thread);
   CHECK(policy.membind_preferred);
   CHECK(policy.base == "/opt/x.so");
-  CHECK_FALSE(policy.log);
+  CHECK(policy.log == LogLevel::off);
   CHECK(policy.sources.size() == 9);
   CHECK(policy.sources.at("TOPOGUARD_MODE") == SettingSource::environment);
 }
@@ -79,7 +79,7 @@ TEST_CASE("the environment wins over the file, an empty value counts as unset") 
   host.env = {{"TOPOGUARD_MODE", "observe"}, {"TOPOGUARD_LOG", ""}};
   const Policy policy = policy_from(host);
   CHECK(policy.mode == Mode::observe);
-  CHECK_FALSE(policy.log);
+  CHECK(policy.log == LogLevel::off);
   CHECK(policy.sources.at("TOPOGUARD_LOG") == SettingSource::file);
   CHECK(policy.sources.at("TOPOGUARD_BASE") == SettingSource::file);
 }
