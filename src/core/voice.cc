@@ -79,13 +79,12 @@ void say(const Voice& voice, std::string_view line) noexcept {
   });
 }
 
-void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
+void tell(const Voice& voice, Severity severity, std::string_view code, std::string_view line, Reach reach) noexcept {
   if (voice.silent) return;
   guarded(false, [&] {
-    if (!first_time(code)) return true;
     const std::string text =
         "topoguard " + std::string(severity_name(severity)) + " [" + std::string(code) + "]: " + std::string(line);
-    if (!speaks_for_host()) {
+    if (reach == Reach::host && !speaks_for_host()) {
       if (voice.logger != nullptr) to_nccl(voice, tgnccl_log_info, text);
     } else if (voice.logger != nullptr && nccl_shows_warnings()) {
       to_nccl(voice, tgnccl_log_warn, text);
@@ -94,6 +93,11 @@ void complain(const Voice& voice, Severity severity, std::string_view code, std:
     }
     return true;
   });
+}
+
+void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
+  if (voice.silent) return;
+  if (guarded(false, [&] { return first_time(code); })) tell(voice, severity, code, line, Reach::host);
 }
 
 }  // namespace topoguard

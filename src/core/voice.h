@@ -6,6 +6,7 @@
 // library that is closed later.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "nccl/common.h"
@@ -23,5 +24,11 @@ void say(const Voice& voice, std::string_view line) noexcept;
 
 /// Once per process for each `code` (a finding's code and device): said again, it is dropped.
 void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept;
+
+/// Who must hear a line: one process of each host is enough, or it concerns this very process.
+enum class Reach : std::uint8_t { host, process };
+
+/// The same line as complain(), every time. `host`: on stderr only from local rank 0.
+void tell(const Voice& voice, Severity severity, std::string_view code, std::string_view line, Reach reach) noexcept;
 
 }  // namespace topoguard
