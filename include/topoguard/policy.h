@@ -40,6 +40,9 @@ struct Policy {
   std::set<Subject> subjects;                    ///< of TOPOGUARD_LOG: only these go beyond the summary; empty = all
   std::string log_file;                          ///< TOPOGUARD_LOG_FILE with its %h and %p; empty = none
   std::string metrics;                           ///< TOPOGUARD_METRICS, likewise
+  int connect_warn_s = 60;                       ///< TOPOGUARD_CONNECT_WARN_S: 0 = no warning
+  int connect_timeout_s = 0;                     ///< TOPOGUARD_CONNECT_TIMEOUT_S: 0 = never
+  int stall_warn_s = 0;                          ///< TOPOGUARD_STALL_WARN_S: 0 = off, and the data path is NCCL's own
   std::map<std::string, SettingSource> sources;  ///< where each setting that is not built in came from
   std::vector<Finding> problems;                 ///< misspelt names, values that cannot be read: each warned of once
 

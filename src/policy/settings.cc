@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -160,6 +161,27 @@ std::string read_log(std::string_view value, Policy& policy) {
   return wrong;
 }
 
+constexpr int kLongestWait = 86400;  // a day, in seconds
+
+std::string read_seconds(std::string_view value, int& out) {
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || seconds < 0 || seconds > kLongestWait)
+    return "expected whole seconds from 0 (off) to " + std::to_string(kLongestWait);
+  out = seconds;
+  return {};
+}
+
+std::string read_connect_warn(std::string_view value, Policy& policy) {
+  return read_seconds(value, policy.connect_warn_s);
+}
+
+std::string read_connect_timeout(std::string_view value, Policy& policy) {
+  return read_seconds(value, policy.connect_timeout_s);
+}
+
+std::string read_stall_warn(std::string_view value, Policy& policy) { return read_seconds(value, policy.stall_warn_s); }
+
 // Read where the file is opened (src/host), before there is a policy.
 std::string read_config(std::string_view, Policy&) { return {}; }
 
@@ -196,6 +218,16 @@ constexpr std::array kSettings = {
         "debug: every rule that matched. off: silent. Subjects (interface, hca, gid, steering, affinity, connection, "
         "memory) keep what goes beyond the summary to these.",
         read_log},
+    Setting{"TOPOGUARD_CONNECT_WARN_S", "SECONDS", "60", "0.1",
+            "Explains connections that are not up after this time, and again after doubling times. 0: never.",
+            read_connect_warn},
+    Setting{"TOPOGUARD_CONNECT_TIMEOUT_S", "SECONDS", "0", "0.1",
+            "Ends a connection that is not up after this time with an error, which fails its communicator. 0: never.",
+            read_connect_timeout},
+    Setting{"TOPOGUARD_STALL_WARN_S", "SECONDS", "0", "0.1",
+            "Explains transfers that make no progress for this time. Costs a few instructions in each data call. 0: "
+            "never, and the data path is NCCL's own functions.",
+            read_stall_warn},
     Setting{"TOPOGUARD_CONFIG", "PATH", "/etc/topoguard.conf", "0.1",
             "File with the same settings, one NAME=VALUE a line. The environment wins.", read_config},
 };
@@ -209,9 +241,6 @@ constexpr std::array kOtherNames = {
     OtherName{OtherName::Why::internal, "TOPOGUARD_VM_TIMEOUT", "how long a test machine may take"},
     OtherName{OtherName::Why::internal, "TOPOGUARD_UPDATE", "has the tests rewrite their expected outputs"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_LOG_FILE", "a log file of topoguard's own"},
-    OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_WARN_S", "a warning about connections that do not come up"},
-    OtherName{OtherName::Why::planned, "TOPOGUARD_CONNECT_TIMEOUT_S", "an end to connections that do not come up"},
-    OtherName{OtherName::Why::planned, "TOPOGUARD_STALL_WARN_S", "a warning about transfers that do not go on"},
     OtherName{OtherName::Why::planned, "TOPOGUARD_METRICS", "Prometheus metrics"},
 };
 

@@ -67,7 +67,8 @@ std::uint16_t decision_of(const Session& session) {
   const Decision& decision = session.decision;
   Fingerprint print;
   print.add(transport_name(decision.transport));
-  print.add(std::to_string(decision.transport == Transport::ib ? decision.hcas.size() : decision.socket.ifnames.size()));
+  print.add(
+      std::to_string(decision.transport == Transport::ib ? decision.hcas.size() : decision.socket.ifnames.size()));
   print.add(session.policy.mode == Mode::observe ? "observe" : "enforce");
   return print.value();
 }
@@ -196,8 +197,9 @@ std::vector<Finding> differences(const OwnEnd& own, const Trailer& peer, const s
   const Trailer& mine = own.facts;
   const std::string device = own.device.name;
   const auto add = [&](Severity severity, std::string_view code, std::string message, std::string remedy) {
-    found.push_back({severity, std::string(code), device, device_text(own.device) + " here and " + peer_text + ": " +
-                                                              std::move(message), std::move(remedy)});
+    found.push_back({severity, std::string(code), device,
+                     device_text(own.device) + " here and " + peer_text + ": " + std::move(message),
+                     std::move(remedy)});
   };
   const bool carriers_known = mine.carrier != Carrier::unknown && peer.carrier != Carrier::unknown;
   if (carriers_known && mine.carrier != peer.carrier) {
@@ -226,7 +228,8 @@ std::vector<Finding> differences(const OwnEnd& own, const Trailer& peer, const s
   if (!mine.address.is_zero() && !peer.address.is_zero() && mine.link_layer != LinkLayer::infiniband &&
       mine.inet6 != peer.inet6)
     add(Severity::warning, "gid-type-mismatch",
-        std::string("this end uses ") + (mine.inet6 ? "IPv6" : "IPv4") + ", the other " + (peer.inet6 ? "IPv6" : "IPv4"),
+        std::string("this end uses ") + (mine.inet6 ? "IPv6" : "IPv4") + ", the other " +
+            (peer.inet6 ? "IPv6" : "IPv4"),
         "Give both interfaces addresses of one family, or set NCCL_SOCKET_FAMILY and NCCL_IB_ADDR_FAMILY on all "
         "ranks.");
   if (mine.mtu > 0 && peer.mtu > 0 && mine.mtu != peer.mtu)
@@ -241,7 +244,8 @@ std::vector<Finding> differences(const OwnEnd& own, const Trailer& peer, const s
         "Check cable, port and switch of the slower one; topoguard compare shows all hosts side by side.");
   if (mine.nccl_release > 0 && peer.nccl_release > 0 && mine.nccl_release != peer.nccl_release)
     add(Severity::warning, "nccl-version-mismatch",
-        "NCCL " + release_text(mine.nccl_release) + " on this end, " + release_text(peer.nccl_release) + " on the other",
+        "NCCL " + release_text(mine.nccl_release) + " on this end, " + release_text(peer.nccl_release) +
+            " on the other",
         "Use one NCCL release on all ranks.");
   if (mine.settings != 0 && peer.settings != 0 && mine.settings != peer.settings)
     add(Severity::warning, "env-mismatch", "the NCCL_* variables of the two ranks differ",

@@ -44,9 +44,9 @@ TrailerBytes encode(const Trailer& trailer) {
   bytes[kMagic + 1] = 'G';
   bytes[kVersion] = kTrailerVersion;
   const int roce = trailer.roce_version >= 0 && trailer.roce_version <= 2 ? trailer.roce_version : 0;
-  bytes[kKinds] = static_cast<std::uint8_t>(static_cast<int>(trailer.carrier) |
-                                            static_cast<int>(trailer.link_layer) << 2 | roce << 4 |
-                                            (trailer.inet6 ? 1 << 6 : 0));
+  bytes[kKinds] =
+      static_cast<std::uint8_t>(static_cast<int>(trailer.carrier) | static_cast<int>(trailer.link_layer) << 2 |
+                                roce << 4 | (trailer.inet6 ? 1 << 6 : 0));
   std::copy(trailer.address.bytes.begin(), trailer.address.bytes.end(), bytes.begin() + kAddress);
   put16(bytes, kMtu, trailer.mtu);
   put16(bytes, kSpeed, trailer.speed_100mbps);

@@ -38,11 +38,11 @@ struct Trailer {
   int roce_version = 0;  ///< 1 or 2; 0 unknown or no RoCE
   bool inet6 = false;
   Gid address;
-  int mtu = 0;                  ///< bytes: the HCA port's active MTU, or the netdev's
-  int speed_100mbps = 0;        ///< up to 6.5 Tbit/s
-  int nccl_release = 0;         ///< as ncclGetVersion has it
-  std::uint16_t settings = 0;   ///< 0 unknown
-  std::uint16_t decision = 0;   ///< 0 unknown
+  int mtu = 0;                 ///< bytes: the HCA port's active MTU, or the netdev's
+  int speed_100mbps = 0;       ///< up to 6.5 Tbit/s
+  int nccl_release = 0;        ///< as ncclGetVersion has it
+  std::uint16_t settings = 0;  ///< 0 unknown
+  std::uint16_t decision = 0;  ///< 0 unknown
 
   bool operator==(const Trailer&) const = default;
 };
