@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/guard.h"
+#include "core/journal.h"
 #include "core/process_env.h"
 #include "decide/decide.h"
 #include "host/environment.h"
@@ -100,6 +101,7 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
   HostSnapshot settings;
   host::read_environment(sources, sources.environment, options.nccl_version, settings);
   session.policy = policy_from(settings);
+  journal::configure(session.policy.mode == Mode::off ? Policy{} : session.policy);
   if (session.policy.mode == Mode::off) {
     session.off = true;
     host::read_plugins(sources, sources.environment, std::string(), settings);

@@ -4,14 +4,15 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <mutex>
 #include <set>
 #include <string>
 
 #include "affinity/ranks.h"
 #include "core/guard.h"
+#include "core/journal.h"
 #include "core/process_env.h"
+#include "journal/quiet_write.h"
 
 namespace topoguard {
 namespace {
@@ -41,19 +42,16 @@ bool first_time(std::string_view code) {
   return said->emplace(code).second;
 }
 
-// One write: lines of several ranks on one terminal stay whole.
-void to_stderr(std::string_view prefix, std::string_view line) {
-  const int saved = errno;
-  std::string text(prefix);
-  text.append(line).push_back('\n');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t wrote = write(STDERR_FILENO, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
-    done += static_cast<std::size_t>(wrote);
+// One write: lines of several ranks on one terminal stay whole. Nobody may be listening.
+void to_stderr(std::string_view line) {
+  std::string text(line);
+  text.push_back('\n');
+  std::string_view left = text;
+  while (!left.empty()) {
+    const auto written = journal::quiet_write(STDERR_FILENO, left);
+    if (written.bytes == 0) break;
+    left.remove_prefix(written.bytes);
   }
-  errno = saved;
 }
 
 void to_nccl(const Voice& voice, tgnccl_log_level_t level, std::string_view line) {
@@ -89,15 +87,23 @@ void tell(const Voice& voice, Severity severity, std::string_view code, std::str
     } else if (voice.logger != nullptr && nccl_shows_warnings()) {
       to_nccl(voice, tgnccl_log_warn, text);
     } else {
-      to_stderr("", text);
+      to_stderr(text);
     }
     return true;
   });
 }
 
-void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
+void complain_aloud(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
   if (voice.silent) return;
   if (guarded(false, [&] { return first_time(code); })) tell(voice, severity, code, line, Reach::host);
+}
+
+void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept {
+  guarded(false, [&] {
+    journal::finding(voice, {severity, std::string(code), {}, std::string(line), {}});
+    return true;
+  });
+  complain_aloud(voice, severity, code, line);
 }
 
 }  // namespace topoguard

@@ -22,8 +22,11 @@ struct Voice {
 /// One line without its end of line.
 void say(const Voice& voice, std::string_view line) noexcept;
 
-/// Once per process for each `code` (a finding's code and device): said again, it is dropped.
+/// Once per process for each `code`: said again, it is dropped. Written into the journal, too.
 void complain(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept;
+
+/// The same for what is in the journal already, with all that a finding has.
+void complain_aloud(const Voice& voice, Severity severity, std::string_view code, std::string_view line) noexcept;
 
 /// Who must hear a line: one process of each host is enough, or it concerns this very process.
 enum class Reach : std::uint8_t { host, process };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "document/printable.h"
+#include "policy/file_name.h"
 
 namespace topoguard {
 namespace {
@@ -161,6 +162,16 @@ std::string read_log(std::string_view value, Policy& policy) {
   return wrong;
 }
 
+std::string read_name(std::string_view value, std::string& out) {
+  std::string wrong = file_name_problem(value);
+  if (wrong.empty()) out = value;
+  return wrong;
+}
+
+std::string read_log_file(std::string_view value, Policy& policy) { return read_name(value, policy.log_file); }
+
+std::string read_metrics(std::string_view value, Policy& policy) { return read_name(value, policy.metrics); }
+
 constexpr int kLongestWait = 86400;  // a day, in seconds
 
 std::string read_seconds(std::string_view value, int& out) {
@@ -240,8 +251,6 @@ constexpr std::array kOtherNames = {
     OtherName{OtherName::Why::internal, "TOPOGUARD_CACHE", "where the tests keep what they download and make"},
     OtherName{OtherName::Why::internal, "TOPOGUARD_VM_TIMEOUT", "how long a test machine may take"},
     OtherName{OtherName::Why::internal, "TOPOGUARD_UPDATE", "has the tests rewrite their expected outputs"},
-    OtherName{OtherName::Why::planned, "TOPOGUARD_LOG_FILE", "a log file of topoguard's own"},
-    OtherName{OtherName::Why::planned, "TOPOGUARD_METRICS", "Prometheus metrics"},
 };
 
 }  // namespace

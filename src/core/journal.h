@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process leaves in files: events as JSON lines (TOPOGUARD_LOG_FILE) and counters (TOPOGUARD_METRICS). Nothing
+// is opened before the first event. A file that cannot be written is warned of once, and the job goes on without.
+//
+// Each line is an object: "time" (UTC, RFC 3339), "event", "host", "pid", "local_rank" where a launcher tells, then the
+// event's own members; docs/log.md lists them.
+//
+// Thread-safety: all functions may be called from any thread. Nothing throws.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/voice.h"
+#include "journal/metrics.h"
+#include "topoguard/decision.h"
+#include "topoguard/policy.h"
+
+namespace topoguard::journal {
+
+using Event = nlohmann::ordered_json;
+
+/// Once the settings are known; closes what earlier settings opened. Without this call, and where neither file is
+/// named, all else here does nothing.
+void configure(const Policy& policy) noexcept;
+
+/// One line, where the log file is named. `make` gives the event's own members; it is called only then.
+void event(const Voice& voice, std::string_view name, const std::function<Event()>& make) noexcept;
+
+/// Counted once per process for each code, device and message, and written as an event.
+void finding(const Voice& voice, const Finding& finding) noexcept;
+
+/// Changes the counters, where the metrics are named.
+void count(const std::function<void(Metrics&)>& change) noexcept;
+
+enum class When : unsigned char {
+  soon,  ///< at most once a second, after a first burst: many connections come up at once
+  now,
+};
+/// Writes the counters' file where something has changed.
+void write_metrics(const Voice& voice, When when) noexcept;
+
+}  // namespace topoguard::journal
