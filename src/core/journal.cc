@@ -132,6 +132,17 @@ void complain_of_file(const Voice& voice, std::string_view code, const std::stri
   if (!problem.empty() && !voice.silent) tell(voice, Severity::warning, code, problem, Reach::host);
 }
 
+// A job may end without destroying its communicators: what the pace held back is written then. In a signal handler that
+// exits the lock may be held by this very thread.
+[[gnu::destructor]] void write_last() {
+  guarded(false, [] {
+    auto& all = files();
+    const std::unique_lock<std::mutex> lock(all.mutex, std::try_to_lock);
+    if (lock.owns_lock() && all.changed && all.pid == getpid()) replace_file(all.metrics_path, all.metrics.text());
+    return true;
+  });
+}
+
 }  // namespace
 
 void configure(const Policy& policy) noexcept {

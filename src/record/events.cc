@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/events.h"
+
+#include <fmt/format.h>
+
+#include "nccl/common.h"
+#include "record/phrases.h"
+
+namespace topoguard::record {
+
+std::string communicator_text(std::uint64_t communicator) { return fmt::format("{:#x}", communicator); }
+
+journal::Event members(const Connection& connection) {
+  journal::Event event = {{"connection", connection.id},
+                          {"side", side_name(connection.side)},
+                          {"transport", connection.transport},
+                          {"device", connection.device_name}};
+  event["device_number"] = connection.device;
+  if (connection.port > 0) event["port"] = connection.port;
+  if (connection.gid_index) event["gid_index"] = *connection.gid_index;
+  if (!connection.local.empty()) event["local"] = connection.local;
+  if (!connection.peer.empty()) event["peer"] = connection.peer;
+  if (!connection.peer_detail.empty()) event["peer_detail"] = connection.peer_detail;
+  if (connection.communicator != 0) event["communicator"] = communicator_text(connection.communicator);
+  return event;
+}
+
+journal::Labels labels(const Connection& connection) {
+  return {{"side", std::string(side_name(connection.side))},
+          {"transport", connection.transport},
+          {"device", connection.device_name}};
+}
+
+}  // namespace topoguard::record
