@@ -229,6 +229,12 @@ constexpr std::array kSettings = {
         "debug: every rule that matched. off: silent. Subjects (interface, hca, gid, steering, affinity, connection, "
         "memory) keep what goes beyond the summary to these.",
         read_log},
+    Setting{"TOPOGUARD_LOG_FILE", "PATH", "", "0.1",
+            "What happens as JSON lines in this file, too. %h is the host's name, %p the process's number.",
+            read_log_file},
+    Setting{"TOPOGUARD_METRICS", "PATH", "", "0.1",
+            "Counters as Prometheus text in this file (for node_exporter's textfile collector). %h and %p as above.",
+            read_metrics},
     Setting{"TOPOGUARD_CONNECT_WARN_S", "SECONDS", "60", "0.1",
             "Explains connections that are not up after this time, and again after doubling times. 0: never.",
             read_connect_warn},
