@@ -103,6 +103,8 @@ std::optional<PluginExports> plugin_exports(const std::string& path) {
     const auto name = name_at(strings, symbol.st_name);
     add_version(name, "ncclNetPlugin_v", net);
     add_version(name, "ncclEnvPlugin_v", env);
+    for (const std::string_view other : {"ncclTunerPlugin_v", "ncclProfiler_v", "ncclGinPlugin_v", "ncclRmaPlugin_v"})
+      if (name.substr(0, other.size()) == other) exports.others.emplace_back(name);
   }
   exports.net = texts(net);
   exports.env = texts(env);

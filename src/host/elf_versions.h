@@ -12,6 +12,8 @@ namespace topoguard::host {
 struct PluginExports {
   std::vector<std::string> net;  ///< "v11", "v10", ... newest first, of ncclNetPlugin_vN
   std::vector<std::string> env;  ///< of ncclEnvPlugin_vN
+  std::vector<std::string>
+      others;  ///< "ncclTunerPlugin_v3": its tuner, profiler, GIN and RMA tables, as they are named
   std::string soname;
 };
 

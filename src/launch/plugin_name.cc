@@ -29,6 +29,16 @@ bool names_topoguard(std::string_view value) {
   return false;
 }
 
+bool names_only_topoguard(std::string_view value) {
+  while (!value.empty()) {
+    const auto end = std::min(value.find(','), value.size());
+    const auto entry = value.substr(0, end);
+    if (!entry.empty() && !is_ours(entry) && entry.substr(entry.rfind('/') + 1) != "libnccl-net.so") return false;
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+  return true;
+}
+
 PluginName name_for_release(std::string_view published, const NcclRelease& release) {
   if (published.find('/') == std::string_view::npos || !names_topoguard(published)) return {};
   if (!release.at_least(21)) return {true, std::nullopt};

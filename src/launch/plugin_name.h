@@ -14,6 +14,9 @@ namespace topoguard {
 /// Does a value of NCCL_NET_PLUGIN (or _ENV_PLUGIN), one entry or a list, name topoguard? By name or by path.
 bool names_topoguard(std::string_view value);
 
+/// The same, and nobody else: NCCL's default name counts as nobody.
+bool names_only_topoguard(std::string_view value);
+
 struct PluginName {
   bool change = false;               ///< false: what is set works with this release
   std::optional<std::string> value;  ///< the new value; empty = the variable must not be set

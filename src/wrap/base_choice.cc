@@ -6,6 +6,7 @@
 #include "core/process_env.h"
 #include "stock/foreign_plugin.h"
 #include "stock/release.h"
+#include "wrap/adapt.h"
 
 namespace topoguard {
 namespace {
@@ -58,20 +59,37 @@ std::vector<std::string> foreign_names(const Session& session) {
 
 struct ForeignSearch {
   std::vector<Base> bases;
-  std::string lost;  ///< a plugin that NCCL alone would use and that cannot be wrapped: which and why
+  std::string lost;  ///< a plugin that was asked for or that NCCL alone would use, and that cannot be wrapped: why
 };
+
+// "/opt/hpcx/lib/libnccl-net.so (API v8)": people look for the file, and for what it is served as.
+std::string label_of(const ForeignPlugin& plugin, int api) {
+  return plugin.net_version == api
+             ? plugin.path
+             : plugin.path + " (adapted from net API v" + std::to_string(plugin.net_version) + ")";
+}
 
 ForeignSearch find_foreign(const Session& session, int api) {
   ForeignSearch search;
+  const std::string network = foreign_network_asked_for();
   for (const auto& name : foreign_names(session)) {
     const ForeignPlugin plugin = open_foreign(name, api);
     if (plugin.ours) continue;
+    if (plugin.net != nullptr && !network.empty() && !same_word(plugin.net_name, network)) {
+      search.lost = plugin.path + ": its network is \"" + plugin.net_name + "\", not NCCL_NET's \"" + network + "\"";
+      return search;
+    }
     if (plugin.net != nullptr) {
-      search.bases.push_back({BaseKind::foreign, plugin.net, plugin.collnet, nullptr, plugin.path});
+      Base base{BaseKind::foreign, adapt_net(plugin.net, plugin.net_version, api),
+                plugin.collnet != nullptr ? adapt_collnet(plugin.collnet, plugin.collnet_version, api) : nullptr,
+                plugin.gin, label_of(plugin, api)};
+      search.bases.push_back(std::move(base));
       search.lost.clear();
       return search;
     }
-    if (search.lost.empty()) search.lost = plugin.path + ": " + plugin.problem;
+    // NCCL passes over a file of its default name that has nothing for it: so does topoguard.
+    const bool passed_over = session.policy.base == "auto" && !plugin.versions.empty() && plugin.versions.front() > api;
+    if (search.lost.empty() && !passed_over) search.lost = plugin.path + ": " + plugin.problem;
     // The first one that loads is the one that NCCL would take.
     if (!plugin.versions.empty()) return search;
   }
@@ -86,6 +104,11 @@ void add_stock(const StockTables& tables, bool with_ib, std::vector<Base>& bases
 }
 
 }  // namespace
+
+std::string foreign_network_asked_for() {
+  const auto net = live_variable("NCCL_NET");
+  return net && !net->empty() && !nccl_net_names_stock() && !nccl_net_names_us() ? *net : std::string();
+}
 
 bool nccl_net_names_us() {
   const auto net = live_variable("NCCL_NET");
@@ -108,7 +131,12 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
     choice.declined = "the plugin that NCCL alone would use cannot be wrapped";
     if (!pass_through) return choice;
   }
-  if (!choice.bases.empty() && !pass_through) return choice;
+  // NCCL_NET names that plugin's network: no other one may answer to the name.
+  if (!foreign_network_asked_for().empty()) {
+    if (choice.bases.empty() && choice.declined.empty())
+      choice.declined = "no plugin for NCCL_NET=" + foreign_network_asked_for() + " is in the library path";
+    return choice;
+  }
 
   // Off, undecided and observing change nothing at all: NCCL tries its own transports by itself, unless it may not.
   const char* idle = session.off                            ? "topoguard is off"
@@ -123,12 +151,13 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
     choice.declined = "no transport can be used on this host";
     return choice;
   }
+  // Behind a foreign plugin they wait for the case that it has no device here.
   const StockTables tables = find_stock_tables(nccl, api);
   choice.how = tables.how;
   if (tables.socket == nullptr) {
     choice.declined =
         (choice.declined.empty() ? "" : choice.declined + "; ") + nccl.object.path + ": " + tables.problem;
-    choice.surprising = idle == nullptr;
+    choice.surprising = idle == nullptr && choice.bases.empty();
     return choice;
   }
   const bool with_ib = idle != nullptr || session.decision.transport != Transport::socket;

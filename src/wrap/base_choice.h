@@ -17,7 +17,7 @@ struct Base {
   BaseKind kind = BaseKind::socket;
   const void* table = nullptr;    ///< of the API version that was asked for
   const void* collnet = nullptr;  ///< a foreign plugin's, of the same version; may be null
-  const void* gin = nullptr;      ///< NCCL's own GIN table, beside IB
+  const void* gin = nullptr;      ///< the GIN table beside it: NCCL's own with IB, a foreign plugin's
   std::string label;              ///< for people: "NCCL's own Socket transport", "/opt/.../libnccl-net.so"
 };
 
@@ -33,5 +33,9 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
 
 /// NCCL_NET names topoguard (in any case): then an init() that declines is an error for the job.
 bool nccl_net_names_us();
+
+/// The name of somebody else's network that NCCL_NET asks for ("AWS Libfabric"); "" where it is unset, ours or NCCL's
+/// own.
+std::string foreign_network_asked_for();
 
 }  // namespace topoguard

@@ -4,13 +4,10 @@
 #include <dlfcn.h>
 #include <sched.h>
 
-#include <cstring>
 #include <stdexcept>
 #include <type_traits>
 
-#include "nccl/net_v10.h"
-#include "nccl/net_v11.h"
-#include "nccl/net_v12.h"
+#include "wrap/api.h"
 
 namespace rig {
 namespace {
@@ -23,14 +20,15 @@ void check(const char* call, tgnccl_result_t result) {
 }
 
 template <class Table>
-constexpr bool has_context = !std::is_same_v<Table, tgnccl_net_v10_t>;
+constexpr int api = topoguard::Api<Table>::kVersion;
 
 template <class Table>
 class NetConnection : public Connection {
  public:
   NetConnection(Table* net, void* comm, bool sends, std::size_t buffer_size)
       : net_(net), comm_(comm), sends_(sends), buffer_(buffer_size) {
-    check("regMr", net_->reg_mr(comm_, buffer_.data(), buffer_.size(), kHostMemory, &memory_));
+    using Size = std::conditional_t<(api<Table> >= 8), std::size_t, int>;
+    check("regMr", net_->reg_mr(comm_, buffer_.data(), static_cast<Size>(buffer_.size()), kHostMemory, &memory_));
   }
   ~NetConnection() override {
     net_->dereg_mr(comm_, memory_);
@@ -58,14 +56,21 @@ class NetConnection : public Connection {
  private:
   void start(std::size_t size, void** request) {
     constexpr int kTag = 7;
-    if (sends_) {
-      check("isend", net_->isend(comm_, buffer_.data(), size, kTag, memory_, nullptr, request));
-      return;
-    }
-    void* data = buffer_.data();
     int tag = kTag;
-    void* event = nullptr;
-    check("irecv", net_->irecv(comm_, 1, &data, &size, &tag, &memory_, &event, request));
+    void* data = buffer_.data();
+    std::conditional_t<(api<Table> >= 9), std::size_t, int> length = 0;
+    length = static_cast<decltype(length)>(size);
+    if constexpr (api<Table> >= 10) {
+      void* event = nullptr;
+      if (sends_)
+        check("isend", net_->isend(comm_, data, length, kTag, memory_, event, request));
+      else
+        check("irecv", net_->irecv(comm_, 1, &data, &length, &tag, &memory_, &event, request));
+    } else if (sends_) {
+      check("isend", net_->isend(comm_, data, length, kTag, memory_, request));
+    } else {
+      check("irecv", net_->irecv(comm_, 1, &data, &length, &tag, &memory_, request));
+    }
   }
 
   Table* net_;
@@ -79,7 +84,7 @@ template <class Table>
 class NetListener : public Listener {
  public:
   NetListener(Table* net, void* context, int device) : net_(net), handle_(kHandleSize, '\0') {
-    if constexpr (has_context<Table>) {
+    if constexpr (api<Table> >= 11) {
       check("listen", net_->listen(context, device, handle_.data(), &comm_));
     } else {
       check("listen", net_->listen(device, handle_.data(), &comm_));
@@ -93,7 +98,10 @@ class NetListener : public Listener {
     void* comm = nullptr;
     tgnccl_device_handle_t* device_handle = nullptr;
     while (comm == nullptr) {
-      check("accept", net_->accept(comm_, &comm, &device_handle));
+      if constexpr (api<Table> >= 7)
+        check("accept", net_->accept(comm_, &comm, &device_handle));
+      else
+        check("accept", net_->accept(comm_, &comm));
       if (comm == nullptr) sched_yield();
     }
     return std::make_unique<NetConnection<Table>>(net_, comm, false, buffer_size);
@@ -109,15 +117,17 @@ template <class Table>
 class Net : public NetEndpoint {
  public:
   Net(Table* net, tgnccl_logger_t logger) : net_(net) {
-    if constexpr (has_context<Table>) {
+    if constexpr (api<Table> >= 11) {
       config_.traffic_class = -1;
       check("init", net_->init(&context_, 1, &config_, logger, nullptr));
-    } else {
+    } else if constexpr (api<Table> == 10) {
       check("init", net_->init(logger, nullptr));
+    } else {
+      check("init", net_->init(logger));
     }
   }
   ~Net() override {
-    if constexpr (has_context<Table>) net_->finalize(context_);
+    if constexpr (api<Table> >= 11) net_->finalize(context_);
   }
 
   std::vector<NetDevice> devices() override {
@@ -141,10 +151,14 @@ class Net : public NetEndpoint {
     void* comm = nullptr;
     tgnccl_device_handle_t* device_handle = nullptr;
     while (comm == nullptr) {
-      if constexpr (has_context<Table>) {
+      if constexpr (api<Table> >= 11) {
         check("connect", net_->connect(context_, device, handle.data(), &comm, &device_handle));
-      } else {
+      } else if constexpr (api<Table> == 10) {
         check("connect", net_->connect(device, &config_, handle.data(), &comm, &device_handle));
+      } else if constexpr (api<Table> >= 7) {
+        check("connect", net_->connect(device, handle.data(), &comm, &device_handle));
+      } else {
+        check("connect", net_->connect(device, handle.data(), &comm));
       }
       if (comm == nullptr) sched_yield();
     }
@@ -152,9 +166,7 @@ class Net : public NetEndpoint {
   }
 
  private:
-  template <class Argument>
-  static Argument second_argument(tgnccl_result_t (*)(int, Argument*));
-  using Properties = decltype(second_argument(std::declval<Table>().get_properties));
+  using Properties = typename topoguard::Api<Table>::Properties;
 
   Table* net_;
   void* context_ = nullptr;
@@ -170,9 +182,9 @@ void* find_table(const NcclLibrary& library, const std::string& source, const ch
 }
 
 template <class Table>
-std::unique_ptr<NetEndpoint> open_table(const NcclLibrary& library, const std::string& source,
-                                        const char* exported_name) {
-  auto* table = static_cast<Table*>(find_table(library, source, exported_name));
+std::unique_ptr<NetEndpoint> open_table(const NcclLibrary& library, const std::string& source) {
+  const std::string exported_name = "ncclNetPlugin_v" + std::to_string(api<Table>);
+  auto* table = static_cast<Table*>(find_table(library, source, exported_name.c_str()));
   if (table == nullptr) throw std::runtime_error(source + " has no " + exported_name);
   // NCCL's own logger: a plugin may ask which NCCL object it belongs to.
   auto logger = reinterpret_cast<tgnccl_logger_t>(library.local_symbol("_Z12ncclDebugLog"));
@@ -184,9 +196,13 @@ std::unique_ptr<NetEndpoint> open_table(const NcclLibrary& library, const std::s
 
 std::unique_ptr<NetEndpoint> open_net(const NcclLibrary& library, const std::string& source) {
   const int release = library.version() / 100;
-  if (release == 226 || release == 227) return open_table<tgnccl_net_v10_t>(library, source, "ncclNetPlugin_v10");
-  if (release == 228 || release == 229) return open_table<tgnccl_net_v11_t>(library, source, "ncclNetPlugin_v11");
-  if (release == 230) return open_table<tgnccl_net_v12_t>(library, source, "ncclNetPlugin_v12");
+  if (release == 218) return open_table<tgnccl_net_v6_t>(library, source);
+  if (release == 219) return open_table<tgnccl_net_v7_t>(library, source);
+  if (release >= 220 && release <= 223) return open_table<tgnccl_net_v8_t>(library, source);
+  if (release == 224 || release == 225) return open_table<tgnccl_net_v9_t>(library, source);
+  if (release == 226 || release == 227) return open_table<tgnccl_net_v10_t>(library, source);
+  if (release == 228 || release == 229) return open_table<tgnccl_net_v11_t>(library, source);
+  if (release >= 230 && release <= 232) return open_table<tgnccl_net_v12_t>(library, source);
   throw std::runtime_error("no net table is known for NCCL " + std::to_string(library.version()));
 }
 

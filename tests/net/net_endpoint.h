@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NCCL's net API driven from outside a communicator: the same table that NCCL would use, stock or a plugin's, in any of
-// the versions v10 to v12 (NCCL 2.26 to 2.30). Calls block by polling, as NCCL's proxy does.
+// the versions v6 to v12 (NCCL 2.18 to 2.32). Calls block by polling, as NCCL's proxy does.
 #pragma once
 
 #include <cstddef>

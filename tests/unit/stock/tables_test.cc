@@ -65,15 +65,15 @@ TEST_CASE("another API version than the release's own is declined, whatever has 
 
 TEST_CASE("releases that nobody examined are declined by name") {
   const LoadedMock mock("2.30");
-  for (const int code : {23100, 21705, 23005 + 100000, 0}) {
+  for (const int code : {23300, 21705, 23005 + 100000, 0}) {
     mock.mock->version_code = code;
     const auto nccl = object_of_mock(mock);
     const auto tables = find_stock_tables(nccl, 12);
     CHECK(tables.socket == nullptr);
     CHECK(!tables.problem.empty());
   }
-  mock.mock->version_code = 23100;
-  CHECK(find_stock_tables(object_of_mock(mock), 12).problem.find("2.31.0") != std::string::npos);
+  mock.mock->version_code = 23300;
+  CHECK(find_stock_tables(object_of_mock(mock), 12).problem.find("2.33.0") != std::string::npos);
 }
 
 TEST_CASE("two tables of one name in a stripped file: nothing is guessed") {
@@ -147,9 +147,9 @@ TEST_CASE("releases and their net API") {
   CHECK(release_text(22809) == "2.28.9");
   CHECK(release_text(23007) == "2.30.7");
   CHECK(native_api(22902) == 11);
-  CHECK(native_api(23099) == 12);
+  CHECK(native_api(23203) == 12);
   CHECK(native_api(21799) == std::nullopt);
-  CHECK(native_api(23100) == std::nullopt);
+  CHECK(native_api(23300) == std::nullopt);
   CHECK(!takes_gin_v11(22803));
   CHECK(takes_gin_v11(22807));
   CHECK(takes_gin_v11(22903));
