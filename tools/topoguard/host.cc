@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "command.h"
+#include "core/session.h"
 #include "decide/decide.h"
 #include "document/document.h"
-#include "host/collect.h"
 #include "io.h"
 #include "policy/policy_from.h"
 
@@ -18,7 +18,7 @@ std::optional<HostSnapshot> load_host(const std::string& file) {
     options.may_ask_nvml = true;
     options.may_read_pci_config = true;
     options.may_resolve_names = true;
-    return collect(Sources(), options);
+    return look_at_host(Sources(), options);
   }
   const auto text = read_file(file);
   if (!text) return std::nullopt;
