@@ -20,6 +20,9 @@ def run(command, check=True):
 
 def modules():
     subprocess.run(["modprobe", "-a", "rdma_rxe", "8021q", "macvlan", "vxlan", "dummy", "bridge", "veth"], check=True)
+    # rxe takes every address for one on the link, and Linux answers everyone who asks: two subnets on one cable would
+    # reach each other. Behind a real switch they are apart; answering one's own subnet only does the same.
+    run("sysctl -q net.ipv4.conf.all.arp_ignore=2 net.ipv4.conf.all.arp_announce=2")
 
 
 def clear():

@@ -47,6 +47,8 @@ class Node:
         for name, (index, gid) in decision.gids.items():
             table = host.gid_table(name)
             same(table.get(index, ("", ""))[0], gid, f"{name}'s table at {index}")
+        if "NCCL_IB_GID_INDEX" not in (env or {}):
+            expect("NCCL_IB_GID_INDEX" not in decision.env, "an index is pinned where NCCL can search")
         if sets is not None:
             same(decision.env, sets, "variables set")
         return decision
@@ -57,12 +59,28 @@ class Node:
                   f"GIDs {' '.join(f'{name}:{index}={gid}' for name, (index, gid) in sorted(run.gids.items()))}")
         return run
 
-    def stock_fails(self, channels=4, env=None, timeout=25):
+    def stock_flows(self, channels=4, env=None):
+        """Stock beside topoguard, where it gets through, too."""
+        run = self.move("stock", channels, env)
+        expect(run.right, f"stock did not move: {run.status} here, {run.peer_status} there: {run.warnings()}")
+        return run
+
+    def stock_fails(self, channels=2, env=None, timeout=25):
         """Stock beside topoguard, where it is the one that does not get through; what it says about that."""
         run = self.move("stock", channels, env, timeout)
         expect(run.devices, f"stock did not even start: {run.status}: {run.log[-400:]}")
         expect(not run.right, "stock moved everything: this scenario shows nothing")
         self.note("stock says: " + ("; ".join(w for w in run.warnings() if "real path" not in w) or "nothing"))
+        return run
+
+    def fails_as_stock(self, decision, timeout=25):
+        """What no choice on one machine can mend: neither gets through, over the GIDs decided."""
+        run = self.move("topoguard", 2, timeout=timeout)
+        expect(not run.right, "topoguard moved everything: this scenario shows nothing")
+        for name, gid in run.gids.items():
+            same(gid, decision.gids[name], f"GID that the IB transport used on {name}")
+        stock = self.stock_fails(timeout=timeout)
+        same(run.status, stock.status, "how it ended, beside stock's")
         return run
 
     def flows(self, decision, env=None, net="topoguard"):
