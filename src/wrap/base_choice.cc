@@ -122,7 +122,7 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
 
   ForeignSearch foreign = find_foreign(session, api);
   choice.bases = std::move(foreign.bases);
-  if (!foreign.lost.empty() && choice.bases.empty()) {
+  if (!foreign.lost.empty() && choice.bases.empty() && foreign_network_asked_for().empty()) {
     complain(session.voice(logger), Severity::warning, "base-plugin-lost",
              "NCCL alone would use the plugin " + foreign.lost + "; topoguard cannot wrap it for NCCL " +
                  (nccl.release.empty() ? "here" : nccl.release) +
@@ -131,10 +131,18 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
     choice.declined = "the plugin that NCCL alone would use cannot be wrapped";
     if (!pass_through) return choice;
   }
-  // NCCL_NET names that plugin's network: no other one may answer to the name.
-  if (!foreign_network_asked_for().empty()) {
-    if (choice.bases.empty() && choice.declined.empty())
-      choice.declined = "no plugin for NCCL_NET=" + foreign_network_asked_for() + " is in the library path";
+  // NCCL_NET names that plugin's network: no other one may answer to the name. A plugin that stands after topoguard in
+  // NCCL_NET_PLUGIN still may.
+  if (const std::string network = foreign_network_asked_for(); !network.empty()) {
+    if (choice.bases.empty()) {
+      if (choice.declined.empty()) choice.declined = "no plugin that brings it is in the library path";
+      if (only_we_are_named())
+        complain(session.voice(logger), Severity::error, "base-network-missing",
+                 "NCCL_NET=" + network + " allows no other network, and topoguard cannot wrap it: " +
+                     (foreign.lost.empty() ? choice.declined : foreign.lost) +
+                     ". Remedy: name its plugin in TOPOGUARD_BASE, put its libnccl-net.so into the library path, or "
+                     "unset NCCL_NET");
+    }
     return choice;
   }
 

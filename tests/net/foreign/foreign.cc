@@ -1,91 +1,184 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody else's default net plugin (libnccl-net.so in the search path, as HPC-X or aws-ofi-nccl install one), for
-// NCCL 2.28 and 2.29: named "Foreign", with the stock Socket transport of the calling libnccl behind it, so that jobs
-// run. It finds that by NCCL's documented logger argument and the file's symbol table, as a test may.
-#include <dlfcn.h>
-
+// Somebody else's default net plugin (libnccl-net.so in the search path, as HPC-X or aws-ofi-nccl install one), of the
+// one API version FOREIGN_API: named "Foreign Net", with a transport of its own and, as aws-ofi-nccl has it, a tuner.
+// FOREIGN_FAILS in the environment lets its init() fail.
+#include <cstdlib>
 #include <cstring>
 
-#include "elf_symbols.h"
-#include "nccl/net_v11.h"
+#include "transport.h"
+#include "wrap/api.h"
+
+#define FOREIGN_JOIN2(a, b, c) a##b##c
+#define FOREIGN_JOIN(a, b, c) FOREIGN_JOIN2(a, b, c)
+#define FOREIGN_EXPORT extern "C" __attribute__((visibility("default")))
+
+using Table = FOREIGN_JOIN(tgnccl_net_v, FOREIGN_API, _t);
+using Properties = topoguard::Api<Table>::Properties;
+using foreign::Comm;
+using foreign::Request;
 
 namespace {
 
-tgnccl_net_v11_t* stock = nullptr;
+tgnccl_result_t result(bool well) { return well ? tgnccl_success : tgnccl_system_error; }
 
-tgnccl_net_v11_t* find_stock(tgnccl_logger_t logger) {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(logger), &info) == 0) return nullptr;
-  tgnccl_net_v11_t* found = nullptr;
-  fakecuda::visit_symbols(info.dli_fname,
-                          [&](fakecuda::SymbolKind, const char* name, std::uintptr_t value, std::size_t) {
-                            if (std::strcmp(name, "ncclNetSocket") == 0) {
-                              found = reinterpret_cast<tgnccl_net_v11_t*>(static_cast<char*>(info.dli_fbase) + value);
-                            }
-                          });
-  return found;
+tgnccl_result_t start(tgnccl_logger_t logger) {
+  if (std::getenv("FOREIGN_FAILS") != nullptr) return tgnccl_system_error;
+  logger(tgnccl_log_info, ~0UL, "foreign", 0, "NET/Foreign : initialised by net API v%d", FOREIGN_API);
+  return tgnccl_success;
+}
+tgnccl_result_t init(tgnccl_logger_t logger) { return start(logger); }
+tgnccl_result_t init_profiled(tgnccl_logger_t logger, tgnccl_profiler_callback_t) { return start(logger); }
+tgnccl_result_t init_communicator(void** context, uint64_t, tgnccl_comm_config_t*, tgnccl_logger_t logger,
+                                  tgnccl_profiler_callback_t) {
+  *context = nullptr;
+  return start(logger);
+}
+tgnccl_result_t finalize(void*) { return tgnccl_success; }
+
+tgnccl_result_t devices(int* count) {
+  *count = foreign::device().found ? 1 : 0;
+  return tgnccl_success;
 }
 
-tgnccl_result_t init(void** context, uint64_t comm_id, tgnccl_comm_config_t* config, tgnccl_logger_t logger,
-                     tgnccl_profiler_callback_t profiler) {
-  stock = find_stock(logger);
-  if (stock == nullptr) return tgnccl_system_error;
-  tgnccl_result_t result = stock->init(context, comm_id, config, logger, profiler);
-  logger(tgnccl_log_info, ~0UL, "foreign", 0, "NET/Foreign : initialised");
-  return result;
+// A template, so that members which this version does not have are left out.
+template <typename P>
+tgnccl_result_t get_properties(int device, P* to) {
+  constexpr int api = FOREIGN_API;
+  static const std::string name = foreign::device().name;
+  *to = {};
+  to->name = const_cast<char*>(name.c_str());
+  to->guid = static_cast<uint64_t>(device);
+  to->ptr_support = TGNCCL_PTR_HOST;
+  to->speed = 25000;
+  to->port = 1;
+  to->max_comms = 1024;
+  to->max_recvs = 1;
+  if constexpr (api >= 9) {
+    to->vprops = {1, {device}};
+    to->max_p2p_bytes = to->max_coll_bytes = std::size_t{1} << 30;
+  }
+  if constexpr (api >= 11) to->max_multi_request_size = 1;
+  if constexpr (api >= 12) to->rail_id = to->plane_id = -1;
+  return tgnccl_success;
 }
 
-tgnccl_result_t devices(int* count) { return stock->devices(count); }
-
-tgnccl_result_t get_properties(int device, tgnccl_net_properties_v11_t* properties) {
-  std::memset(properties, 0, sizeof *properties);
-  tgnccl_result_t result = stock->get_properties(device, properties);
-  properties->vprops.ndevs = 1;
-  properties->vprops.devs[0] = device;
-  return result;
+tgnccl_result_t listen(int, void* handle, void** comm) {
+  return result(foreign::listen_at(handle, reinterpret_cast<Comm**>(comm)));
+}
+tgnccl_result_t listen_in(void*, int device, void* handle, void** comm) { return listen(device, handle, comm); }
+tgnccl_result_t connect(int, void* handle, void** comm, tgnccl_device_handle_t**) {
+  return result(foreign::connect_to(handle, reinterpret_cast<Comm**>(comm)));
+}
+tgnccl_result_t connect_configured(int device, tgnccl_comm_config_t*, void* handle, void** comm,
+                                   tgnccl_device_handle_t** offload) {
+  return connect(device, handle, comm, offload);
+}
+tgnccl_result_t connect_in(void*, int device, void* handle, void** comm, tgnccl_device_handle_t** offload) {
+  return connect(device, handle, comm, offload);
+}
+tgnccl_result_t accept(void* listener, void** comm, tgnccl_device_handle_t**) {
+  return result(foreign::accept_from(static_cast<Comm*>(listener), reinterpret_cast<Comm**>(comm)));
 }
 
-tgnccl_result_t listen(void* context, int device, void* handle, void** comm) {
-  return stock->listen(context, device, handle, comm);
+tgnccl_result_t reg_mr(void*, void* data, size_t, int type, void** handle) {
+  *handle = data;
+  return type == TGNCCL_PTR_HOST ? tgnccl_success : tgnccl_internal_error;
+}
+tgnccl_result_t dereg_mr(void*, void*) { return tgnccl_success; }
+
+// Since v9 sizes have 64 bits.
+using Size = std::conditional_t<(FOREIGN_API >= 9), size_t, int>;
+tgnccl_result_t isend(void* comm, void* data, Size size, int, void*, void** request) {
+  *request = foreign::start(static_cast<Comm*>(comm), true, data, static_cast<size_t>(size));
+  return tgnccl_success;
+}
+tgnccl_result_t isend_event(void* comm, void* data, Size size, int tag, void* handle, void*, void** request) {
+  return isend(comm, data, size, tag, handle, request);
+}
+tgnccl_result_t irecv(void* comm, int n, void** data, Size* sizes, int*, void**, void** request) {
+  if (n != 1) return tgnccl_internal_error;
+  *request = foreign::start(static_cast<Comm*>(comm), false, data[0], static_cast<size_t>(sizes[0]));
+  return tgnccl_success;
+}
+tgnccl_result_t irecv_events(void* comm, int n, void** data, Size* sizes, int* tags, void** handles, void**,
+                             void** request) {
+  return irecv(comm, n, data, sizes, tags, handles, request);
+}
+tgnccl_result_t iflush(void*, int, void**, int*, void**, void** request) {
+  *request = nullptr;
+  return tgnccl_success;
+}
+tgnccl_result_t test(void* request, int* done, int* sizes) {
+  bool ended = false;
+  size_t moved = 0;
+  if (!foreign::poll_request(static_cast<Request*>(request), &ended, &moved)) return tgnccl_remote_error;
+  *done = ended ? 1 : 0;
+  if (ended && sizes != nullptr) sizes[0] = static_cast<int>(moved);
+  return tgnccl_success;
+}
+tgnccl_result_t close_comm(void* comm) {
+  foreign::close_comm(static_cast<Comm*>(comm));
+  return tgnccl_success;
 }
 
-tgnccl_result_t connect(void* context, int device, void* handle, void** comm, tgnccl_device_handle_t** device_handle) {
-  return stock->connect(context, device, handle, comm, device_handle);
+template <typename Net>
+constexpr Net make_table() {
+  constexpr int api = FOREIGN_API;
+  Net table{};
+  table.name = "Foreign Net";
+  if constexpr (api >= 11) {
+    table.init = init_communicator;
+    table.listen = listen_in;
+    table.connect = connect_in;
+    table.finalize = finalize;
+  } else {
+    if constexpr (api == 10) {
+      table.init = init_profiled;
+      table.connect = connect_configured;
+    } else {
+      table.init = init;
+      table.connect = connect;
+    }
+    table.listen = listen;
+  }
+  table.devices = devices;
+  table.get_properties = get_properties<Properties>;
+  table.accept = accept;
+  table.reg_mr = reg_mr;
+  table.dereg_mr = dereg_mr;
+  if constexpr (api >= 10) {
+    table.isend = isend_event;
+    table.irecv = irecv_events;
+  } else {
+    table.isend = isend;
+    table.irecv = irecv;
+  }
+  table.iflush = iflush;
+  table.test = test;
+  table.close_send = table.close_recv = table.close_listen = close_comm;
+  return table;
 }
 
-tgnccl_result_t accept(void* listener, void** comm, tgnccl_device_handle_t** device_handle) {
-  return stock->accept(listener, comm, device_handle);
+// ncclTuner_v4_t (plugin/tuner/tuner_v4.h, NCCL 2.25 and later): it changes nothing, and says that it is there.
+struct Tuner {
+  const char* name;
+  tgnccl_result_t (*init)(size_t ranks, size_t nodes, tgnccl_logger_t logger, void** context);
+  tgnccl_result_t (*get_coll_info)(void* context, int function, size_t bytes, int pipes, float** costs, int algorithms,
+                                   int protocols, int registered, int* channels);
+  tgnccl_result_t (*destroy)(void* context);
+};
+tgnccl_result_t tuner_init(size_t, size_t, tgnccl_logger_t logger, void** context) {
+  *context = nullptr;
+  logger(tgnccl_log_info, ~0UL, "foreign", 0, "TUNER/Foreign : initialised");
+  return tgnccl_success;
 }
-
-tgnccl_result_t reg_mr(void* comm, void* data, size_t size, int type, void** handle) {
-  return stock->reg_mr(comm, data, size, type, handle);
-}
-
-tgnccl_result_t dereg_mr(void* comm, void* handle) { return stock->dereg_mr(comm, handle); }
-
-tgnccl_result_t isend(void* comm, void* data, size_t size, int tag, void* handle, void* event, void** request) {
-  return stock->isend(comm, data, size, tag, handle, event, request);
-}
-
-tgnccl_result_t irecv(void* comm, int n, void** data, size_t* sizes, int* tags, void** handles, void** events,
-                      void** request) {
-  return stock->irecv(comm, n, data, sizes, tags, handles, events, request);
-}
-
-tgnccl_result_t iflush(void* comm, int n, void** data, int* sizes, void** handles, void** request) {
-  return stock->iflush(comm, n, data, sizes, handles, request);
-}
-
-tgnccl_result_t test(void* request, int* done, int* sizes) { return stock->test(request, done, sizes); }
-tgnccl_result_t close_send(void* comm) { return stock->close_send(comm); }
-tgnccl_result_t close_recv(void* comm) { return stock->close_recv(comm); }
-tgnccl_result_t close_listen(void* comm) { return stock->close_listen(comm); }
-tgnccl_result_t finalize(void* context) { return stock == nullptr ? tgnccl_success : stock->finalize(context); }
+tgnccl_result_t tuner_info(void*, int, size_t, int, float**, int, int, int, int*) { return tgnccl_success; }
+tgnccl_result_t tuner_destroy(void*) { return tgnccl_success; }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) tgnccl_net_v11_t ncclNetPlugin_v11;
-tgnccl_net_v11_t ncclNetPlugin_v11 = {
-    "Foreign", init,   devices, get_properties, listen,     connect,      accept,  reg_mr,  nullptr, dereg_mr, isend,
-    irecv,     iflush, test,    close_send,     close_recv, close_listen, nullptr, nullptr, nullptr, finalize, nullptr};
+FOREIGN_EXPORT Table FOREIGN_JOIN(ncclNetPlugin_v, FOREIGN_API, );
+Table FOREIGN_JOIN(ncclNetPlugin_v, FOREIGN_API, ) = make_table<Table>();
+FOREIGN_EXPORT Tuner ncclTunerPlugin_v4;
+Tuner ncclTunerPlugin_v4 = {"Foreign Tuner", tuner_init, tuner_info, tuner_destroy};

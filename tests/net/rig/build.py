@@ -19,13 +19,17 @@ class Build:
         self.fake_nvml = self._built("tests/fakecuda/nvml/libnvidia-ml.so.1").parent
         self.forbidden_cuda = self._built("tests/fakecuda/forbidden/cuda/libcuda.so.1").parent
         self.forbidden_nvml = self._built("tests/fakecuda/forbidden/nvml/libnvidia-ml.so.1").parent
-        self.foreign_plugin = self._built("tests/net/foreign/libnccl-net.so").parent
+        self.foreign_plugin = self.foreign("v11")
         self._libnccl = None
 
     def _built(self, path):
         full = self.folder / path
         expect(full.exists(), f"{full} is not built")
         return full
+
+    def foreign(self, version):
+        """The folder of somebody else's libnccl-net.so, of one API version: v8, v10, v11 or v12."""
+        return self._built(f"tests/net/foreign/{version}/libnccl-net.so").parent
 
     @property
     def plugin(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NCCL's own log (NCCL_DEBUG=INFO) says. Line formats: NCCL 2.18 to 2.30."""
+"""What NCCL's own log (NCCL_DEBUG=INFO) says. Line formats: NCCL 2.18 to 2.32."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Channel:
     number: int
     direction: str  # "send" or "receive"
-    net: str        # "Socket", "topoguard", ...
+    net: str        # "Socket", "topoguard", "AWS Libfabric", ...
     device: int     # index of the net device
     gdr: bool
 
@@ -46,7 +46,7 @@ class Log:
 
     @property
     def channels(self):
-        pattern = r"Channel (\d+)/\d+ : \d+\[\w+\] -> \d+\[\w+\] \[(send|receive)\] via NET/([\w.-]+)/(\d+)(/GDRDMA)?"
+        pattern = r"Channel (\d+)/\d+ : \d+\[\w+\] -> \d+\[\w+\] \[(send|receive)\] via NET/(.+?)/(\d+)(/GDRDMA)?"
         return [Channel(int(number), direction, net, int(device), gdr != "")
                 for number, direction, net, device, gdr in re.findall(pattern, self.text)]
 

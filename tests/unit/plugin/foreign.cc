@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody else's net plugin, of one API version (FOREIGN_API): one device, a collective network beside it.
+#include <cstdlib>
 #include <cstring>
 
 #include "wrap/api.h"
@@ -26,6 +27,11 @@ tgnccl_result_t properties(int, Properties* out) {
   return tgnccl_success;
 }
 
+template <typename... A>
+tgnccl_result_t init(A...) {
+  return std::getenv("FOREIGN_FAILS") != nullptr ? tgnccl_system_error : tgnccl_success;
+}
+
 template <typename Function>
 struct Succeed;
 template <typename... A>
@@ -41,7 +47,7 @@ FOREIGN_EXPORT extern CollNet FOREIGN_JOIN(ncclCollNetPlugin_v, FOREIGN_API, );
 Table FOREIGN_JOIN(ncclNetPlugin_v, FOREIGN_API, ) = [] {
   Table t{};
   t.name = "Foreign";
-  t.init = &Succeed<decltype(t.init)>::call;
+  t.init = &init;
   t.devices = &devices<int>;
   t.get_properties = &properties;
   t.isend = &Succeed<decltype(t.isend)>::call;

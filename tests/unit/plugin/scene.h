@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "../mock_nccl/loaded_mock.h"
 #include "child.h"
@@ -28,7 +29,8 @@ extern tgnccl_gin_v11_t ncclGinPlugin_v11;
 struct Scene {
   topoguard::Decision decision;
   int collected = 0, decided = 0;
-  topoguard::HostSnapshot seen;  ///< what decide() was given
+  topoguard::HostSnapshot seen;            ///< what decide() was given
+  std::vector<topoguard::Plugin> plugins;  ///< other plugins that the host has
   int looked = 0;
   topoguard::HostSnapshot now;  ///< what a second look shows; nothing unless the test says so
 
@@ -44,6 +46,7 @@ struct Scene {
       ++collected;
       topoguard::HostSnapshot host;
       host.nccl_version = options.nccl_version;
+      if (!plugins.empty()) host.plugins = plugins;
       host.topoguard.front_end = std::string(topoguard::front_end_name(options.front_end));
       for (const auto& entry : sources.environment)
         if (entry.rfind("NCCL_", 0) == 0 || entry.rfind("TOPOGUARD_", 0) == 0)
