@@ -27,11 +27,27 @@ Gid as_gid(const IpAddress& address) {
   return gid;
 }
 
+// NCCL's port is the HCA's own plus the number of earlier HCAs on the same card (net_ib.cc): with one candidate the
+// number does not matter.
+const HcaChoice* find_choice(const Decision& decision, const std::string& name, int port) {
+  const HcaChoice* only = nullptr;
+  int named = 0;
+  for (const auto& hca : decision.hcas) {
+    if (hca.name != name) continue;
+    if (hca.port == port) return &hca;
+    only = &hca;
+    ++named;
+  }
+  return named == 1 ? only : nullptr;
+}
+
 const RdmaPort* find_port(const HostSnapshot& host, const std::string& name, int port) {
-  for (const auto& device : known(host.rdma))
-    if (device.name == name)
-      for (const auto& candidate : device.ports)
-        if (candidate.port == port) return &candidate;
+  for (const auto& device : known(host.rdma)) {
+    if (device.name != name) continue;
+    for (const auto& candidate : device.ports)
+      if (candidate.port == port) return &candidate;
+    if (device.ports.size() == 1) return &device.ports.front();
+  }
   return nullptr;
 }
 
@@ -74,12 +90,10 @@ std::uint16_t decision_of(const Session& session) {
 }
 
 void fill_hca(const Session& session, OwnEnd& end, const std::string& name) {
-  const int port = end.device.port > 0 ? end.device.port : 1;
   Trailer& facts = end.facts;
-  const HcaChoice* choice = nullptr;
-  for (const auto& hca : session.decision.hcas)
-    if (hca.name == name && hca.port == port) choice = &hca;
-  const RdmaPort* seen = find_port(session.host, name, port);
+  const HcaChoice* choice = find_choice(session.decision, name, end.device.port);
+  if (choice != nullptr) end.device.port = choice->port;
+  const RdmaPort* seen = find_port(session.host, name, end.device.port);
   if (choice != nullptr) {
     facts.link_layer = link_layer_of(choice->link_layer);
     if (choice->gid) facts.address = *choice->gid;
@@ -135,10 +149,15 @@ OwnEnd own_end(const Session& session, Carrier carrier, std::string transport, c
       facts.mtu = link->mtu.value_or(0);
     }
     const auto meant = session.decision.socket.addresses.find(name);
-    if (meant != session.decision.socket.addresses.end()) facts.address = as_gid(meant->second);
+    if (meant != session.decision.socket.addresses.end()) set_address(facts, meant->second);
   }
   facts.inet6 = !facts.address.is_zero() && !facts.address.is_ipv4_mapped();
   return end;
+}
+
+void set_address(Trailer& facts, const IpAddress& address) {
+  facts.address = as_gid(address);
+  facts.inet6 = address.family == Family::inet6;
 }
 
 std::string SocketAddress::text() const {

@@ -43,6 +43,8 @@ struct SocketAddress {
 };
 std::optional<SocketAddress> handle_address(const void* handle);
 
+void set_address(Trailer& facts, const IpAddress& address);
+
 /// "mlx5_0 port 1", "eth0", "device 3".
 std::string device_text(const DeviceName& device);
 /// The address in a trailer: "10.0.0.1" on a socket, the GID on an HCA; "" unknown.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@ namespace topoguard {
 struct Context {
   void* base = nullptr;                      ///< the wrapped transport's own context
   tgnccl_result_t failure = tgnccl_success;  ///< what the wrapped init() said, where it failed at a later communicator
+  std::uint64_t communicator = 0;            ///< NCCL's hash of it
 };
 
 class Contexts {

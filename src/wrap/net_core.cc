@@ -8,6 +8,8 @@
 
 #include "affinity/affinity.h"
 #include "core/announce.h"
+#include "core/guard.h"
+#include "record/record.h"
 #include "stock/release.h"
 #include "stock/table_shape.h"
 
@@ -41,6 +43,27 @@ void bind_cpus(const Session& session, const Voice& voice) {
   if (!outcome.text.empty()) say(voice, "topoguard: " + outcome.text);
 }
 
+// What the transport calls itself: the first member of every table.
+std::string transport_name(const Base& base) {
+  const char* name = nullptr;
+  std::memcpy(&name, base.table, sizeof name);
+  return name != nullptr ? name : "a plugin without a name";
+}
+
+// The decision's own finding names the first broken link between the hardware and NCCL.
+std::string refusal(const Session& session) {
+  std::string text = "TOPOGUARD_REQUIRE=IB, and NCCL's IB transport has no device although the decision names one";
+  std::string remedy =
+      "`topoguard doctor` says what is wrong with each device; or unset TOPOGUARD_REQUIRE to let the "
+      "job run over TCP";
+  for (const auto& finding : session.decision.findings) {
+    if (finding.code != "require-ib-unmet") continue;
+    text = finding.message;
+    if (!finding.remedy.empty()) remedy = finding.remedy;
+  }
+  return text + ". Connections to other hosts are refused with a system error. Remedy: " + remedy;
+}
+
 std::set<std::string> wanted_devices(const Decision& decision, BaseKind kind) {
   std::set<std::string> names;
   if (kind == BaseKind::ib)
@@ -51,8 +74,6 @@ std::set<std::string> wanted_devices(const Decision& decision, BaseKind kind) {
 }
 
 }  // namespace
-
-tgnccl_result_t refuse_connection() { return tgnccl_system_error; }
 
 bool NetCore::live() const {
   // Before v11 there is no finalize(): what was bound once stays in use as long as its NCCL is mapped.
@@ -67,7 +88,8 @@ tgnccl_result_t NetCore::decline(const NcclObject* nccl) const {
   return tgnccl_internal_error;
 }
 
-tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, void** context) {
+tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, void** context,
+                              std::uint64_t communicator) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (context != nullptr) *context = nullptr;
   const auto nccl = nccl_object_of(reinterpret_cast<const void*>(logger));
@@ -85,7 +107,7 @@ tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, voi
     return decline(nullptr);
   }
   if (live()) {
-    if (same_object(bound_->object, nccl->object)) return join(session, logger, hooks, context);
+    if (same_object(bound_->object, nccl->object)) return join(session, logger, hooks, context, communicator);
     complain(voice, Severity::warning, "second-nccl",
              "a second NCCL in this process (" + nccl->object.path + ") asks for the net plugin while " +
                  bound_->object.path +
@@ -94,11 +116,32 @@ tgnccl_result_t NetCore::open(tgnccl_logger_t logger, const NetHooks& hooks, voi
   }
   // Contexts of a library that was closed without destroying its communicators: nobody can come back with them.
   contexts_.clear();
-  return bind(session, *nccl, logger, hooks, context);
+  return bind(session, *nccl, logger, hooks, context, communicator);
 }
 
-tgnccl_result_t NetCore::join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context) {
+void NetCore::seat(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks) {
+  Seat seat;
+  seat.session = &session;
+  seat.logger = logger;
+  seat.carrier = base_.kind == BaseKind::ib       ? watch::Carrier::ib
+                 : base_.kind == BaseKind::socket ? watch::Carrier::socket
+                                                  : watch::Carrier::unknown;
+  seat.transport = transport_name(base_);
+  seat.nccl_release = bound_->version_code;
+  seat.table = base_.table;
+  seat.ask = hooks.ask;
+  connections_.serve(seat);
+}
+
+void NetCore::closed(const Context& context) {
+  const Seat* seat = connections_.seat();
+  if (seat != nullptr) record::communicator_closed(*seat->session, seat->voice(), context.communicator);
+}
+
+tgnccl_result_t NetCore::join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context,
+                              std::uint64_t communicator) {
   Context fresh;
+  fresh.communicator = communicator;
   fresh.failure = hooks.init(base_.table, &fresh.base);
   // One failing init() would disable the plugin for every communicator of the process, so this one alone bears it.
   if (fresh.failure != tgnccl_success)
@@ -106,6 +149,9 @@ tgnccl_result_t NetCore::join(const Session& session, tgnccl_logger_t logger, co
              base_.label + " failed to initialise for a further communicator (NCCL result " +
                  std::to_string(fresh.failure) + "): its connections will fail; others are not affected");
   if (context != nullptr) *context = contexts_.add(fresh);
+  int devices = 0;
+  if (hooks.devices(base_.table, &devices) != tgnccl_success) devices = 0;
+  record::communicator_opened(session, session.voice(logger), communicator, transport_name(base_), devices);
   return tgnccl_success;
 }
 
@@ -133,16 +179,17 @@ bool NetCore::try_base(const Base& base, const NetHooks& hooks, void** base_cont
 }
 
 tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tgnccl_logger_t logger,
-                              const NetHooks& hooks, void** context) {
+                              const NetHooks& hooks, void** context, std::uint64_t communicator) {
   const Voice voice = session.voice(logger);
   // What was bound before may be unmapped by now.
   bound_.reset();
-  hooks.take(Base{});
+  hooks.take(Base{}, false);
   const BaseChoice choice = choose_bases(session, nccl, api_, logger);
   const bool observes = session.decided && session.policy.mode == Mode::observe;
   std::string why = choice.declined;
   for (const auto& base : choice.bases) {
     Context fresh;
+    fresh.communicator = communicator;
     int devices = 0;
     std::string problem;
     if (!try_base(base, hooks, &fresh.base, &devices, &problem)) {
@@ -151,11 +198,13 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
     }
     bound_ = nccl;
     base_ = base;
-    hooks.take(base);
+    seat(session, logger, hooks);
+    hooks.take(base, connections_.seat()->counts());
     if (context != nullptr) *context = contexts_.add(fresh);
     const std::string what = base.label + ", " + std::to_string(devices) + (devices == 1 ? " device" : " devices") +
                              (base.kind == BaseKind::foreign ? std::string() : ", found by " + choice.how);
     announce(session, &nccl, observes ? Way::observe : Way::wrapped, what, logger);
+    record::communicator_opened(session, voice, communicator, transport_name(base), devices);
     check_require(session, voice, base);
     if (session.enforces() && base.kind != BaseKind::foreign) check_steering(session, voice, base, hooks, devices);
     return tgnccl_success;
@@ -176,11 +225,19 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
 void NetCore::check_require(const Session& session, const Voice& voice, const Base& base) {
   const bool unmet = session.enforces() && session.policy.require_ib && base.kind == BaseKind::socket;
   refuses_.store(unmet, std::memory_order_relaxed);
-  if (unmet)
-    complain(voice, Severity::error, "require-ib-unmet",
-             "TOPOGUARD_REQUIRE=IB, and no InfiniBand or RoCE device can be used here: connections to other hosts are "
-             "refused with a system error. Remedy: `topoguard doctor` says what is wrong with each device; or unset "
-             "TOPOGUARD_REQUIRE to let the job run over TCP");
+  said_refusal_.store(false, std::memory_order_relaxed);
+  if (unmet) complain(voice, Severity::error, "require-ib-unmet", refusal(session));
+}
+
+tgnccl_result_t NetCore::refuse_connection() noexcept {
+  return guarded(tgnccl_system_error, [&] {
+    const Seat* seat = connections_.seat();
+    // A communicator of one host never comes here, so this is said where a connection really is refused.
+    if (seat != nullptr && !said_refusal_.exchange(true))
+      tell(seat->voice(), Severity::error, "require-ib-unmet",
+           "a connection to another host is refused. " + refusal(*seat->session), Reach::process);
+    return tgnccl_system_error;
+  });
 }
 
 void NetCore::check_steering(const Session& session, const Voice& voice, const Base& base, const NetHooks& hooks,

@@ -15,6 +15,7 @@
 #include "core/drift.h"
 #include "core/session.h"
 #include "wrap/base_choice.h"
+#include "wrap/connections.h"
 #include "wrap/contexts.h"
 
 namespace topoguard {
@@ -24,7 +25,9 @@ struct NetHooks {
   std::function<tgnccl_result_t(const void* table, int* count)> devices;
   std::function<tgnccl_result_t(const void* table, int device, void* properties)> properties;
   std::function<void(const void* table, void* base_context)> finalize;  ///< empty below v11
-  std::function<void(const Base& base)> take;  ///< patch the exported table, publish the wrapped one
+  /// Patch the exported table, publish the wrapped one; `counted`: with data slots that count.
+  std::function<void(const Base& base, bool counted)> take;
+  DeviceAnswer (*ask)(const void* table, int device) = nullptr;
 };
 
 class NetCore {
@@ -32,16 +35,23 @@ class NetCore {
   explicit NetCore(int api) : api_(api) {}
 
   /// init() of the exported table. `context` is null below v11.
-  tgnccl_result_t open(tgnccl_logger_t logger, const NetHooks& hooks, void** context);
+  tgnccl_result_t open(tgnccl_logger_t logger, const NetHooks& hooks, void** context, std::uint64_t communicator);
+  /// finalize() of a live context.
+  void closed(const Context& context);
 
   Contexts& contexts() { return contexts_; }
+  Connections& connections() { return connections_; }
   /// TOPOGUARD_REQUIRE=IB is not met: connections are refused.
   bool refuses() const { return refuses_.load(std::memory_order_relaxed); }
+  /// What listen() and connect() return then, with one error line that names the reason.
+  tgnccl_result_t refuse_connection() noexcept;
 
  private:
   tgnccl_result_t bind(const Session& session, const NcclObject& nccl, tgnccl_logger_t logger, const NetHooks& hooks,
-                       void** context);
-  tgnccl_result_t join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context);
+                       void** context, std::uint64_t communicator);
+  tgnccl_result_t join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context,
+                       std::uint64_t communicator);
+  void seat(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks);
   bool live() const;
   tgnccl_result_t decline(const NcclObject* nccl) const;
   void check_require(const Session& session, const Voice& voice, const Base& base);
@@ -53,11 +63,10 @@ class NetCore {
   std::optional<NcclObject> bound_;
   Base base_;
   Contexts contexts_;
+  Connections connections_;
+  std::atomic<bool> said_refusal_{false};
   std::atomic<bool> refuses_{false};
   FurtherCommunicators communicators_;
 };
-
-/// What listen() and connect() return while REQUIRE=IB is not met, with one error line that says why.
-tgnccl_result_t refuse_connection();
 
 }  // namespace topoguard

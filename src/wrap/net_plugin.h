@@ -10,6 +10,7 @@
 
 #include "core/guard.h"
 #include "wrap/api.h"
+#include "wrap/counted.h"
 #include "wrap/gin.h"
 #include "wrap/net_core.h"
 
@@ -28,11 +29,11 @@ class NetPlugin {
   // init(), by generation
   static tgnccl_result_t init_process(tgnccl_logger_t logger) {
     return open(
-        logger, [=](const Table* table, void**) { return call_init(table, logger); }, nullptr);
+        logger, [=](const Table* table, void**) { return call_init(table, logger); }, nullptr, 0);
   }
   static tgnccl_result_t init_profiled(tgnccl_logger_t logger, tgnccl_profiler_callback_t profiler) {
     return open(
-        logger, [=](const Table* table, void**) { return call_init(table, logger, profiler); }, nullptr);
+        logger, [=](const Table* table, void**) { return call_init(table, logger, profiler); }, nullptr, 0);
   }
   static tgnccl_result_t init_communicator(void** context, uint64_t comm_id, tgnccl_comm_config_t* config,
                                            tgnccl_logger_t logger, tgnccl_profiler_callback_t profiler) {
@@ -40,7 +41,7 @@ class NetPlugin {
     return open(
         logger,
         [=](const Table* table, void** base) { return call_init(table, base, comm_id, config, logger, profiler); },
-        context != nullptr ? context : &ignored);
+        context != nullptr ? context : &ignored, comm_id);
   }
 
   static tgnccl_result_t devices(int* count) {
@@ -57,31 +58,76 @@ class NetPlugin {
   }
 
   static tgnccl_result_t listen(int device, void* handle, void** comm) {
-    if (core().refuses()) return refuse_connection();
-    return Through<&Table::listen>::call(device, handle, comm);
+    return core().refuses() ? core().refuse_connection() : core().connections().listen(0, device, handle, comm, [=] {
+      return Through<&Table::listen>::call(device, handle, comm);
+    });
   }
   static tgnccl_result_t listen_in(void* context, int device, void* handle, void** comm) {
-    return in_context(context, [&](const Table* table, void* base) {
-      return core().refuses() ? refuse_connection() : table->listen(base, device, handle, comm);
+    return in_context(context, [&](const Table* table, const Context& known) {
+      if (core().refuses()) return core().refuse_connection();
+      return core().connections().listen(known.communicator, device, handle, comm,
+                                         [&] { return table->listen(known.base, device, handle, comm); });
     });
   }
 
   // connect() is polled with the same handle memory, in which the transport keeps its progress: the original pointer.
-  template <typename... Rest>
-  static tgnccl_result_t connect(int device, Rest... rest) {
-    if (core().refuses()) return refuse_connection();
-    return Through<&Table::connect>::call(device, rest...);
+  static tgnccl_result_t connect_plain(int device, void* handle, void** comm) {
+    return connect(device, handle, comm, [=] { return Through<&Table::connect>::call(device, handle, comm); });
+  }
+  static tgnccl_result_t connect_offload(int device, void* handle, void** comm, tgnccl_device_handle_t** offload) {
+    return connect(device, handle, comm, [=] { return Through<&Table::connect>::call(device, handle, comm, offload); });
+  }
+  static tgnccl_result_t connect_config(int device, tgnccl_comm_config_t* config, void* handle, void** comm,
+                                        tgnccl_device_handle_t** offload) {
+    return connect(device, handle, comm,
+                   [=] { return Through<&Table::connect>::call(device, config, handle, comm, offload); });
   }
   static tgnccl_result_t connect_in(void* context, int device, void* handle, void** comm,
                                     tgnccl_device_handle_t** offload) {
-    return in_context(context, [&](const Table* table, void* base) {
-      return core().refuses() ? refuse_connection() : table->connect(base, device, handle, comm, offload);
+    return in_context(context, [&](const Table* table, const Context& known) {
+      if (core().refuses()) return core().refuse_connection();
+      return core().connections().connect(known.communicator, device, handle, comm,
+                                          [&] { return table->connect(known.base, device, handle, comm, offload); });
     });
   }
 
+  template <typename... Offload>
+  static tgnccl_result_t accept(void* listen_comm, void** comm, Offload... offload) {
+    return core().connections().accept(listen_comm, comm,
+                                       [=] { return Through<&Table::accept>::call(listen_comm, comm, offload...); });
+  }
+
+  template <typename Size>
+  static tgnccl_result_t reg_mr(void* comm, void* data, Size size, int type, void** mhandle) {
+    const tgnccl_result_t result = Through<&Table::reg_mr>::call(comm, data, size, type, mhandle);
+    core().connections().registered(comm, (type & TGNCCL_PTR_CUDA) != 0 ? record::Memory::cuda : record::Memory::host,
+                                    result);
+    return result;
+  }
+  static tgnccl_result_t reg_mr_dma_buf(void* comm, void* data, size_t size, int type, uint64_t offset, int fd,
+                                        void** mhandle) {
+    const tgnccl_result_t result = Through<&Table::reg_mr_dma_buf>::call(comm, data, size, type, offset, fd, mhandle);
+    core().connections().registered(comm, record::Memory::dmabuf, result);
+    return result;
+  }
+
+  // Looked up before the transport frees it: its address can be another connection's right after.
+  static tgnccl_result_t close_send(void* comm) {
+    core().connections().closing(comm);
+    return Through<&Table::close_send>::call(comm);
+  }
+  static tgnccl_result_t close_recv(void* comm) {
+    core().connections().closing(comm);
+    return Through<&Table::close_recv>::call(comm);
+  }
+  static tgnccl_result_t close_listen(void* comm) {
+    core().connections().closing_listener(comm);
+    return Through<&Table::close_listen>::call(comm);
+  }
+
   static tgnccl_result_t set_net_attr(void* context, tgnccl_net_attr_t* attr) {
-    return in_context(context, [&](const Table* table, void* base) {
-      return table->set_net_attr != nullptr ? table->set_net_attr(base, attr) : tgnccl_success;
+    return in_context(context, [&](const Table* table, const Context& known) {
+      return table->set_net_attr != nullptr ? table->set_net_attr(known.base, attr) : tgnccl_success;
     });
   }
 
@@ -90,6 +136,7 @@ class NetPlugin {
     return guarded(tgnccl_success, [&] {
       const auto known = core().contexts().remove(context);
       const Table* table = wrapped();
+      if (known) core().closed(*known);
       if (!known || known->failure != tgnccl_success || table == nullptr || table->finalize == nullptr)
         return tgnccl_success;
       return table->finalize(known->base);
@@ -110,6 +157,24 @@ class NetPlugin {
     return table->init(arguments...);
   }
 
+  template <typename Call>
+  static tgnccl_result_t connect(int device, void* handle, void** comm, Call call) {
+    return core().refuses() ? core().refuse_connection() : core().connections().connect(0, device, handle, comm, call);
+  }
+
+  static DeviceAnswer ask_name(const void* table, int device) {
+    DeviceAnswer answer;
+    answer.name.number = device;
+    Properties properties;
+    if (ask_properties(static_cast<const Table*>(table), device, &properties) != tgnccl_success) return answer;
+    if (properties.name != nullptr) answer.name.name = properties.name;
+    // NCCL counts an HCA's port from 1, and a netdev has none.
+    answer.name.port = properties.port;
+    answer.name.speed_mbps = properties.speed;
+    answer.pointers = properties.ptr_support;
+    return answer;
+  }
+
   static tgnccl_result_t ask_properties(const Table* table, int device, Properties* properties) {
     // Stock transports leave members unset: Socket vProps before 2.29, both maxCollBytes before 2.28.
     std::memset(properties, 0, sizeof *properties);
@@ -121,7 +186,7 @@ class NetPlugin {
   }
 
   template <typename Init>
-  static tgnccl_result_t open(tgnccl_logger_t logger, Init init, void** context) {
+  static tgnccl_result_t open(tgnccl_logger_t logger, Init init, void** context, std::uint64_t communicator) {
     return guarded(tgnccl_internal_error, [&] {
       NetHooks hooks;
       hooks.init = [&](const void* table, void** base) { return init(static_cast<const Table*>(table), base); };
@@ -134,8 +199,9 @@ class NetPlugin {
           const auto* typed = static_cast<const Table*>(table);
           if (typed->finalize != nullptr) typed->finalize(base);
         };
-      hooks.take = [](const Base& base) { take(base); };
-      return core().open(logger, hooks, context);
+      hooks.take = [](const Base& base, bool counted) { take(base, counted); };
+      hooks.ask = &ask_name;
+      return core().open(logger, hooks, context, communicator);
     });
   }
 
@@ -145,7 +211,7 @@ class NetPlugin {
       const auto known = core().contexts().find(context);
       const Table* table = wrapped();
       if (!known || table == nullptr) return tgnccl_internal_error;
-      return known->failure != tgnccl_success ? known->failure : call(table, known->base);
+      return known->failure != tgnccl_success ? known->failure : call(table, *known);
     });
   }
 
@@ -156,17 +222,27 @@ class NetPlugin {
     __atomic_store_n(&(Exported->*Slot), table != nullptr ? table->*Slot : &Through<Slot>::call, __ATOMIC_RELEASE);
   }
 
+  static void unfinished(const void* request) { core().connections().unfinished(request); }
+
   // A Base without a table puts the forwarding slots back.
-  static void take(const Base& base) {
+  static void take(const Base& base, bool counted) {
     const auto* table = static_cast<const Table*>(base.table);
     Wrapped<Table>::table.store(table, std::memory_order_release);
     using CollNet = typename Api<Table>::CollNet;
     Wrapped<CollNet>::table.store(static_cast<const CollNet*>(base.collnet), std::memory_order_release);
-    patch<&Table::isend>(table);
-    patch<&Table::irecv>(table);
+    if (counted && table != nullptr) {
+      __atomic_store_n(&Exported->isend, &CountedSend<&Table::isend>::call, __ATOMIC_RELEASE);
+      __atomic_store_n(&Exported->irecv, &CountedReceive<&Table::irecv>::call, __ATOMIC_RELEASE);
+      __atomic_store_n(&Exported->test, &CountedTest<&Table::test, &unfinished>::call, __ATOMIC_RELEASE);
+    } else {
+      patch<&Table::isend>(table);
+      patch<&Table::irecv>(table);
+      patch<&Table::test>(table);
+    }
     patch<&Table::iflush>(table);
-    patch<&Table::test>(table);
-    patch<&Table::reg_mr_dma_buf>(table);
+    // A control slot, but one that tells by being there.
+    auto* dma_buf = table == nullptr || table->reg_mr_dma_buf != nullptr ? &NetPlugin::reg_mr_dma_buf : nullptr;
+    __atomic_store_n(&Exported->reg_mr_dma_buf, dma_buf, __ATOMIC_RELEASE);
     if constexpr (kApi >= 7) {
       patch<&Table::get_device_mr>(table);
       patch<&Table::irecv_consumed>(table);
@@ -200,19 +276,24 @@ constexpr auto make_net_table() {
     else
       table.init = &Plugin::init_process;
     table.listen = &Plugin::listen;
-    table.connect = &Plugin::connect;
+    if constexpr (Plugin::kApi == 10)
+      table.connect = &Plugin::connect_config;
+    else if constexpr (Plugin::kApi >= 7)
+      table.connect = &Plugin::connect_offload;
+    else
+      table.connect = &Plugin::connect_plain;
   }
-  table.accept = &Through<&Table::accept>::call;
-  table.reg_mr = &Through<&Table::reg_mr>::call;
-  table.reg_mr_dma_buf = &Through<&Table::reg_mr_dma_buf>::call;
+  table.accept = &Plugin::accept;
+  table.reg_mr = &Plugin::reg_mr;
+  table.reg_mr_dma_buf = &Plugin::reg_mr_dma_buf;
   table.dereg_mr = &Through<&Table::dereg_mr>::call;
   table.isend = &Through<&Table::isend>::call;
   table.irecv = &Through<&Table::irecv>::call;
   table.iflush = &Through<&Table::iflush>::call;
   table.test = &Through<&Table::test>::call;
-  table.close_send = &Through<&Table::close_send>::call;
-  table.close_recv = &Through<&Table::close_recv>::call;
-  table.close_listen = &Through<&Table::close_listen>::call;
+  table.close_send = &Plugin::close_send;
+  table.close_recv = &Plugin::close_recv;
+  table.close_listen = &Plugin::close_listen;
   if constexpr (Plugin::kApi >= 7) {
     table.get_device_mr = &Through<&Table::get_device_mr>::call;
     table.irecv_consumed = &Through<&Table::irecv_consumed>::call;

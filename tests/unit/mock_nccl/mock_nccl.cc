@@ -108,10 +108,31 @@ struct Transport {
     if (mock.overlong_properties) std::memset(reinterpret_cast<char*>(out) + sizeof *out, 0x33, 16);
     return tgnccl_success;
   }
-  static tgnccl_result_t listened(void* ctx, void** comm) {
+  static tgnccl_result_t listened(void* ctx, void* handle, void** comm) {
+    const MockConnections& how = mock.connections;
     ++transport(Which).listens;
     transport(Which).last_context = ctx;
+    if (how.address[0] != 0) std::memcpy(handle, how.address, sizeof how.address);
+    std::memset(handle, 0xEE, static_cast<std::size_t>(how.handle_bytes));
     *comm = &mock;
+    return tgnccl_success;
+  }
+  static tgnccl_result_t accepted(void** comm) {
+    MockConnections& how = mock.connections;
+    ++how.accepts;
+    *comm = nullptr;
+    if (how.accept_polls < 0 || (how.accept_polls > 0 && how.accept_polls-- > 0)) return tgnccl_success;
+    *comm = &mock.socket;
+    return tgnccl_success;
+  }
+  static tgnccl_result_t accept6(void*, void** comm) { return accepted(comm); }
+  static tgnccl_result_t accept7(void*, void** comm, tgnccl_device_handle_t**) { return accepted(comm); }
+  static tgnccl_result_t close(void*) {
+    ++mock.connections.closes;
+    return tgnccl_success;
+  }
+  static tgnccl_result_t close_listener(void*) {
+    ++mock.connections.closed_listeners;
     return tgnccl_success;
   }
   static tgnccl_result_t connected(void* ctx, void* handle, void** comm, int traffic_class = -2) {
@@ -120,11 +141,16 @@ struct Transport {
     t.last_context = ctx;
     t.last_handle = handle;
     if (MOCK_API < 11) t.traffic_class = traffic_class;
+    MockConnections& how = mock.connections;
+    std::memcpy(how.seen, handle, sizeof how.seen);
+    *comm = nullptr;
+    if (how.connect_result != 0) return static_cast<tgnccl_result_t>(how.connect_result);
+    if (how.connect_polls < 0 || (how.connect_polls > 0 && how.connect_polls-- > 0)) return tgnccl_success;
     *comm = &mock;
     return tgnccl_success;
   }
-  static tgnccl_result_t listen(int, void*, void** comm) { return listened(nullptr, comm); }
-  static tgnccl_result_t listen11(void* ctx, int, void*, void** comm) { return listened(ctx, comm); }
+  static tgnccl_result_t listen(int, void* handle, void** comm) { return listened(nullptr, handle, comm); }
+  static tgnccl_result_t listen11(void* ctx, int, void* handle, void** comm) { return listened(ctx, handle, comm); }
   static tgnccl_result_t connect6(int, void* handle, void** comm) { return connected(nullptr, handle, comm); }
   static tgnccl_result_t connect7(int, void* handle, void** comm, tgnccl_device_handle_t**) {
     return connected(nullptr, handle, comm);
@@ -174,7 +200,10 @@ constexpr Net make_table(const char* name) {
   }
   t.devices = &T::devices;
   t.get_properties = &T::properties;
-  t.accept = &Stub<&Net::accept, Which>::call;
+  if constexpr (api >= 7)
+    t.accept = &T::accept7;
+  else
+    t.accept = &T::accept6;
   t.reg_mr = &Stub<&Net::reg_mr, Which>::call;
   if (Which == 0) t.reg_mr_dma_buf = &Stub<&Net::reg_mr_dma_buf, Which>::call;
   t.dereg_mr = &Stub<&Net::dereg_mr, Which>::call;
@@ -182,9 +211,9 @@ constexpr Net make_table(const char* name) {
   t.irecv = &Stub<&Net::irecv, Which>::call;
   t.iflush = &Stub<&Net::iflush, Which>::call;
   t.test = &Stub<&Net::test, Which>::call;
-  t.close_send = &Stub<&Net::close_send, Which>::call;
-  t.close_recv = &Stub<&Net::close_recv, Which>::call;
-  t.close_listen = &Stub<&Net::close_listen, Which>::call;
+  t.close_send = &T::close;
+  t.close_recv = &T::close;
+  t.close_listen = &T::close_listener;
   if constexpr (api >= 9)
     if (Which == 0) t.make_vdevice = &Stub<&Net::make_vdevice, Which>::call;
   return t;

@@ -18,9 +18,21 @@ struct MockTransport {
   int traffic_class;        // what init() (v11) or connect() (v10) received; -2 = nothing
 };
 
+// How connections of both transports behave: at once, unless a test says otherwise.
+struct MockConnections {
+  int connect_polls;                      // connect() leaves the connection open so many times first; -1 = always
+  int accept_polls;                       // accept(), likewise
+  int connect_result;                     // what connect() returns, instead of success
+  int handle_bytes;                       // listen() writes so many bytes of the handle (0xEE)
+  unsigned char address[28];              // and before that this socket address, where its first byte is not 0
+  int accepts, closes, closed_listeners;  // calls
+  unsigned char seen[128];                // the handle as connect() received it last
+};
+
 struct Mock {
   int version_code;  // what ncclGetVersion says
   MockTransport ib, socket;
+  MockConnections connections;
   bool overlong_properties;  // getProperties writes 16 bytes more than its version has
   char log[16384];           // everything that came through the logger
   unsigned levels[6];        // lines per level
