@@ -8,5 +8,5 @@ TOPOGUARD_EXPORT extern tgnccl_net_v10_t ncclNetPlugin_v10;
 TOPOGUARD_EXPORT extern tgnccl_collnet_v10_t ncclCollNetPlugin_v10;
 
 constinit tgnccl_net_v10_t ncclNetPlugin_v10 = topoguard::make_net_table<&ncclNetPlugin_v10>();
-constinit tgnccl_collnet_v10_t ncclCollNetPlugin_v10 = topoguard::make_collnet_table<tgnccl_collnet_v10_t>();
+constinit tgnccl_collnet_v10_t ncclCollNetPlugin_v10 = topoguard::make_collnet_table<&ncclCollNetPlugin_v10>();
 }

@@ -8,5 +8,5 @@ TOPOGUARD_EXPORT extern tgnccl_net_v11_t ncclNetPlugin_v11;
 TOPOGUARD_EXPORT extern tgnccl_collnet_v11_t ncclCollNetPlugin_v11;
 
 constinit tgnccl_net_v11_t ncclNetPlugin_v11 = topoguard::make_net_table<&ncclNetPlugin_v11>();
-constinit tgnccl_collnet_v11_t ncclCollNetPlugin_v11 = topoguard::make_collnet_table<tgnccl_collnet_v11_t>();
+constinit tgnccl_collnet_v11_t ncclCollNetPlugin_v11 = topoguard::make_collnet_table<&ncclCollNetPlugin_v11>();
 }

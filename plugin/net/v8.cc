@@ -8,5 +8,5 @@ TOPOGUARD_EXPORT extern tgnccl_net_v8_t ncclNetPlugin_v8;
 TOPOGUARD_EXPORT extern tgnccl_collnet_v8_t ncclCollNetPlugin_v8;
 
 constinit tgnccl_net_v8_t ncclNetPlugin_v8 = topoguard::make_net_table<&ncclNetPlugin_v8>();
-constinit tgnccl_collnet_v8_t ncclCollNetPlugin_v8 = topoguard::make_collnet_table<tgnccl_collnet_v8_t>();
+constinit tgnccl_collnet_v8_t ncclCollNetPlugin_v8 = topoguard::make_collnet_table<&ncclCollNetPlugin_v8>();
 }

@@ -94,14 +94,17 @@ def looked_up(build, folder):
             "env_symbols": asked.get("Env", [])}
 
 
-def plugin_environment(build, **settings):
-    return {"NCCL_NET_PLUGIN": "topoguard", "NCCL_ENV_PLUGIN": "topoguard",
-            "LD_LIBRARY_PATH": f"{build.plugin.parent}:{build._built('plugin/env')}", **settings}
+def plugin_environment(build, folder, **settings):
+    """The library as an installation has it: one file, two names."""
+    folder.mkdir(exist_ok=True)
+    for kind in ("net", "env"):
+        (folder / f"libnccl-{kind}-topoguard.so").symlink_to(build.plugin)
+    return {"NCCL_NET_PLUGIN": "topoguard", "NCCL_ENV_PLUGIN": "topoguard", "LD_LIBRARY_PATH": str(folder), **settings}
 
 
 def communicator(build, lab, folder, facts):
     """Two ranks, a decoy first: over topoguard, on the link that it decided on."""
-    env = plugin_environment(build, MASTER_ADDR=lab.master)
+    env = plugin_environment(build, folder.parent / "installed", MASTER_ADDR=lab.master)
     ranks = [RankSpec(namespace=namespace) for namespace in lab.namespaces]
     results = run_job(build, folder, ["init", "destroy"], ranks=ranks, env=env)
     row = {}

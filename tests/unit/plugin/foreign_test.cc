@@ -38,7 +38,9 @@ TEST_CASE("a foreign plugin of the right version is wrapped, its collective netw
     EXPECT(nccl.mock->socket.inits == 0 && nccl.mock->ib.inits == 0);
     EXPECT(std::string(ncclNetPlugin_v11.name) == "topoguard");
     EXPECT(ncclNetPlugin_v11.irecv == nullptr);  // as the foreign one has it
+    EXPECT(ncclCollNetPlugin_v11.iallgather != nullptr);
     EXPECT(ncclCollNetPlugin_v11.init(&collnet, 7, nccl.logger) == tgnccl_success);
+    EXPECT(ncclCollNetPlugin_v11.iallgather == nullptr);  // as the foreign one has it
     EXPECT(ncclNetPlugin_v11.finalize(context) == tgnccl_success);
     EXPECT(has(nccl.mock->log, foreign("11")));
   });
