@@ -125,7 +125,7 @@ def with_foreign(run, **settings):
 def foreign_plugin(run):
     """A libnccl-net.so in the path, that NCCL alone would load, runs under topoguard instead of being lost."""
     alone = run.run(INIT, name="alone", env={"LD_LIBRARY_PATH": str(run.build.foreign_plugin)})
-    expect_success(alone, "Foreign")
+    expect_success(alone, "Foreign Net")
     results = run.run(INIT, env=with_foreign(run))
     expect_success(results, "topoguard")
     for rank, result in enumerate(results):
