@@ -79,6 +79,7 @@ struct Decision {
   SocketChoice socket;
   std::vector<HcaChoice> hcas;
   std::map<std::string, std::string> env;  ///< only what topoguard itself sets
+  std::string fallback;  ///< transport Socket though RDMA hardware is there: the first broken link; "" else
   std::vector<GpuChoice> gpus;
   std::vector<DeviceVerdict> devices;  ///< every netdev and every HCA, once
   std::vector<Finding> findings;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/announce_journal.h"
 
-#include <algorithm>
-
 #include "document/document.h"
 
 namespace topoguard {
@@ -60,9 +58,9 @@ void count_start(journal::Metrics& metrics, const Session& session, const RunFac
                  {"verdict", std::string(verdict_name(device.verdict))},
                  {"reason", device.reason}},
                 1);
-  const bool fallback = std::any_of(decision.findings.begin(), decision.findings.end(),
-                                    [](const Finding& finding) { return finding.code == "slow-fallback"; });
-  metrics.set(Metric::fallback, {}, fallback ? 1 : 0);
+  // 0 with cause "none" on a host that does not fall back.
+  metrics.set(Metric::fallback, {{"cause", decision.fallback.empty() ? "none" : decision.fallback}},
+              decision.fallback.empty() ? 0 : 1);
 }
 
 }  // namespace topoguard

@@ -44,12 +44,22 @@ bool interfaces_left(const View& view, const UserSettings& user, const Interface
 
 void check_transport(const View& view, const Policy& policy, const TransportChoice& transport, const HcaResult& hcas,
                      Decision& decision) {
-  if (decision.transport == Transport::socket && hcas.rdma_hardware && !other_plugin_carries(view.host()))
-    decision.findings.push_back(
-        make_finding("slow-fallback", "", "this host has RDMA hardware, and the data goes over TCP: " + transport.why,
-                     "See the findings about the RDMA devices, or drop the setting named here."));
+  // Of many HCAs the one that comes farthest is named, then how it stands with all.
+  const auto why = [&] {
+    if (!hcas.broken) return transport.why;
+    const bool more = hcas.devices.size() > 1 && transport.rule != "user-off";
+    return hcas.broken->message + (more ? " (of all HCA ports: " + transport.why + ")" : "");
+  };
+  const bool idle = hcas.rdma_hardware && !other_plugin_carries(view.host());
+  if (decision.transport == Transport::socket && idle) {
+    decision.findings.push_back(make_finding("slow-fallback", hcas.broken ? hcas.broken->device : "",
+                                             "this host has RDMA hardware, and the data goes over TCP: " + why(),
+                                             hcas.broken ? hcas.broken->remedy : ""));
+    decision.fallback = hcas.broken ? hcas.broken->id : "unknown";
+  }
   if (policy.require_ib && decision.transport != Transport::ib)
-    decision.findings.push_back(make_finding("require-ib-unmet", "", "TOPOGUARD_REQUIRE=IB: " + transport.why));
+    decision.findings.push_back(
+        make_finding("require-ib-unmet", "", "TOPOGUARD_REQUIRE=IB: " + why(), hcas.broken ? hcas.broken->remedy : ""));
 }
 
 void list_devices(Interfaces& interfaces, HcaResult& hcas, Decision& decision) {

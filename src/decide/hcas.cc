@@ -197,6 +197,7 @@ HcaResult choose_hcas(const View& view, const Policy& policy, const UserSettings
   }
   result.devices = verdicts(states);
   result.findings = hca_state_findings(states);
+  result.broken = first_broken_link(view.host(), user, states);
   if (result.hcas.empty())
     result.idle_cause = states.empty() ? "" : why_no_hca(states);
   else

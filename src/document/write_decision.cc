@@ -45,6 +45,7 @@ std::string write_decision(const Decision& decision, Layout layout) {
   for (const HcaChoice& hca : decision.hcas) hcas.push_back(write_hca(hca));
   Ordered& env = out["env"] = Ordered::object();
   for (const auto& [name, text] : decision.env) env[name] = text;
+  if (!decision.fallback.empty()) out["fallback"] = decision.fallback;
   Ordered& gpus = out["gpus"] = Ordered::array();
   for (const GpuChoice& gpu : decision.gpus) gpus.push_back(write_gpu(gpu));
   Ordered& devices = out["devices"] = Ordered::array();
