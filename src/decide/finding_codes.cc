@@ -143,6 +143,10 @@ const std::vector<FindingRow>& finding_codes() {
       {"setting-invalid", kWarning, "the value of a TOPOGUARD_* setting cannot be read", ""},
       {"setting-not-here", kWarning, "a TOPOGUARD_* setting that this version does not have yet", ""},
       {"settings-file", kWarning, "a line of the settings file cannot be read", ""},
+      {"log-file", kWarning, "TOPOGUARD_LOG_FILE cannot be written: events are lost, the job is not affected",
+       "Name a file in a folder of a local file system that the job's user may write."},
+      {"metrics-file", kWarning, "TOPOGUARD_METRICS cannot be written: counters are not up to date",
+       "Name a file in a folder that the job's user may write."},
       {"internal-error", kError, "topoguard failed and changed nothing",
        "Please report this with the output of topoguard snapshot --redact."},
   };
