@@ -27,14 +27,16 @@ tgnccl_result_t start(tgnccl_logger_t logger) {
   logger(tgnccl_log_info, ~0UL, "foreign", 0, "NET/Foreign : initialised by net API v%d", FOREIGN_API);
   return tgnccl_success;
 }
-tgnccl_result_t init(tgnccl_logger_t logger) { return start(logger); }
-tgnccl_result_t init_profiled(tgnccl_logger_t logger, tgnccl_profiler_callback_t) { return start(logger); }
-tgnccl_result_t init_communicator(void** context, uint64_t, tgnccl_comm_config_t*, tgnccl_logger_t logger,
-                                  tgnccl_profiler_callback_t) {
+[[maybe_unused]] tgnccl_result_t init(tgnccl_logger_t logger) { return start(logger); }
+[[maybe_unused]] tgnccl_result_t init_profiled(tgnccl_logger_t logger, tgnccl_profiler_callback_t) {
+  return start(logger);
+}
+[[maybe_unused]] tgnccl_result_t init_communicator(void** context, uint64_t, tgnccl_comm_config_t*,
+                                                   tgnccl_logger_t logger, tgnccl_profiler_callback_t) {
   *context = nullptr;
   return start(logger);
 }
-tgnccl_result_t finalize(void*) { return tgnccl_success; }
+[[maybe_unused]] tgnccl_result_t finalize(void*) { return tgnccl_success; }
 
 tgnccl_result_t devices(int* count) {
   *count = foreign::device().found ? 1 : 0;
@@ -63,18 +65,21 @@ tgnccl_result_t get_properties(int device, P* to) {
   return tgnccl_success;
 }
 
-tgnccl_result_t listen(int, void* handle, void** comm) {
+[[maybe_unused]] tgnccl_result_t listen(int, void* handle, void** comm) {
   return result(foreign::listen_at(handle, reinterpret_cast<Comm**>(comm)));
 }
-tgnccl_result_t listen_in(void*, int device, void* handle, void** comm) { return listen(device, handle, comm); }
-tgnccl_result_t connect(int, void* handle, void** comm, tgnccl_device_handle_t**) {
+[[maybe_unused]] tgnccl_result_t listen_in(void*, int device, void* handle, void** comm) {
+  return listen(device, handle, comm);
+}
+[[maybe_unused]] tgnccl_result_t connect(int, void* handle, void** comm, tgnccl_device_handle_t**) {
   return result(foreign::connect_to(handle, reinterpret_cast<Comm**>(comm)));
 }
-tgnccl_result_t connect_configured(int device, tgnccl_comm_config_t*, void* handle, void** comm,
-                                   tgnccl_device_handle_t** offload) {
+[[maybe_unused]] tgnccl_result_t connect_configured(int device, tgnccl_comm_config_t*, void* handle, void** comm,
+                                                    tgnccl_device_handle_t** offload) {
   return connect(device, handle, comm, offload);
 }
-tgnccl_result_t connect_in(void*, int device, void* handle, void** comm, tgnccl_device_handle_t** offload) {
+[[maybe_unused]] tgnccl_result_t connect_in(void*, int device, void* handle, void** comm,
+                                            tgnccl_device_handle_t** offload) {
   return connect(device, handle, comm, offload);
 }
 tgnccl_result_t accept(void* listener, void** comm, tgnccl_device_handle_t**) {
@@ -89,20 +94,21 @@ tgnccl_result_t dereg_mr(void*, void*) { return tgnccl_success; }
 
 // Since v9 sizes have 64 bits.
 using Size = std::conditional_t<(FOREIGN_API >= 9), size_t, int>;
-tgnccl_result_t isend(void* comm, void* data, Size size, int, void*, void** request) {
+[[maybe_unused]] tgnccl_result_t isend(void* comm, void* data, Size size, int, void*, void** request) {
   *request = foreign::start(static_cast<Comm*>(comm), true, data, static_cast<size_t>(size));
   return tgnccl_success;
 }
-tgnccl_result_t isend_event(void* comm, void* data, Size size, int tag, void* handle, void*, void** request) {
+[[maybe_unused]] tgnccl_result_t isend_event(void* comm, void* data, Size size, int tag, void* handle, void*,
+                                             void** request) {
   return isend(comm, data, size, tag, handle, request);
 }
-tgnccl_result_t irecv(void* comm, int n, void** data, Size* sizes, int*, void**, void** request) {
+[[maybe_unused]] tgnccl_result_t irecv(void* comm, int n, void** data, Size* sizes, int*, void**, void** request) {
   if (n != 1) return tgnccl_internal_error;
   *request = foreign::start(static_cast<Comm*>(comm), false, data[0], static_cast<size_t>(sizes[0]));
   return tgnccl_success;
 }
-tgnccl_result_t irecv_events(void* comm, int n, void** data, Size* sizes, int* tags, void** handles, void**,
-                             void** request) {
+[[maybe_unused]] tgnccl_result_t irecv_events(void* comm, int n, void** data, Size* sizes, int* tags, void** handles,
+                                              void**, void** request) {
   return irecv(comm, n, data, sizes, tags, handles, request);
 }
 tgnccl_result_t iflush(void*, int, void**, int*, void**, void** request) {
