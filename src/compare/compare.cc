@@ -244,6 +244,12 @@ void Comparison::add(std::string name, const HostSnapshot& host, const Decision&
     for (const auto& finding : decision.findings) state_->own.push_back({finding, {unique}});
 }
 
+void Comparison::add(HostDigest digest) {
+  const std::string name = digest.name;
+  for (int i = 2; !state_->names.insert(digest.name).second; ++i) digest.name = fmt::format("{}#{}", name, i);
+  state_->digests.push_back(std::move(digest));
+}
+
 CompareResult Comparison::finish() {
   CompareResult result;
   for (const auto& digest : state_->digests) result.hosts.push_back(digest.name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/digest.h"
 #include "topoguard/decision.h"
 #include "topoguard/snapshot.h"
 
@@ -32,6 +33,8 @@ class Comparison {
 
   /// A name that was already added gets "#2", "#3", ...
   void add(std::string name, const HostSnapshot& host, const Decision& decision);
+  /// What another process has taken of its host by digest().
+  void add(HostDigest digest);
   CompareResult finish();
 
  private:

@@ -59,7 +59,7 @@ LibraryPath::LibraryPath(const Sources& sources, const std::string& ld_library_p
     return;
   }
   cache_ = read_file(sources.etc_path("/ld.so.cache"), kCacheLimit).text;
-  if (cache_.find("libnccl-") == std::string::npos) cache_.clear();
+  if (cache_.find("libnccl") == std::string::npos) cache_.clear();
   if (!sources.etc.empty()) return;
   for (const char* base : {"/lib", "/usr/lib"}) last_.push_back(std::string(base) + "/" + kMultiarch);
   for (const char* base : {"/lib64", "/usr/lib64", "/lib", "/usr/lib"}) last_.emplace_back(base);

@@ -24,9 +24,11 @@ void add_snapshot(CLI::App& app, Action& action);
 void add_decide(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
+void add_check(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_exec(CLI::App& app, Action& action);
 void add_settings(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);  ///< of what `app` has when the command is run
 
 /// A host together with what is decided for it.
 struct Decided {

@@ -28,9 +28,11 @@ int run(int argc, char** argv) {
   cli::add_decide(app, action);
   cli::add_env(app, action);
   cli::add_compare(app, action);
+  cli::add_check(app, action);
   cli::add_import(app, action);
   cli::add_exec(app, action);
   cli::add_settings(app, action);
+  cli::add_completion(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
