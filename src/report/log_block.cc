@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "document/printable.h"
+#include "report/path_lines.h"
 #include "report/phrases.h"
 
 namespace topoguard {
@@ -92,7 +93,6 @@ std::string finding_line(const Finding& finding) {
 
 std::vector<std::string> log_block(const HostSnapshot& host, const Policy& policy, const Decision& decision,
                                    const RunFacts& run) {
-  (void)host;
   std::vector<std::string> lines = {printable(header(policy, run), kLine)};
   if (policy.mode == Mode::off) return lines;
   lines.push_back(printable(transport_phrase(decision, 200) + "; " + way(run), kLine));
@@ -105,6 +105,7 @@ std::vector<std::string> log_block(const HostSnapshot& host, const Policy& polic
     for (const auto& [name, value] : decision.env) words.push_back(name + "=" + value);
     add_list(lines, changes ? "sets " : "would set ", words);
   }
+  for (std::string& line : path_lines(host, policy, decision)) lines.push_back(std::move(line));
   for (const Finding& finding : decision.findings) lines.push_back(finding_line(finding));
   return lines;
 }

@@ -31,7 +31,7 @@ struct RunFacts {
 
 /// Lines without line ends and without a prefix, each printable and at most 300 bytes: one header, the transport, one
 /// per device (verdict and reason; devices that share kind, verdict and reason share lines from 16 devices on), what is
-/// set, the findings.
+/// set, what TOPOGUARD_LOG asks for beyond that (report/path_lines.h), the findings.
 std::vector<std::string> log_block(const HostSnapshot& host, const Policy& policy, const Decision& decision,
                                    const RunFacts& run);
 
