@@ -4,19 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "affinity/cuda_device.h"
+#include "host/process_env.h"
 
 namespace topoguard {
 namespace {
-
-std::optional<std::string> process_env(std::string_view name) {
-  const char* const value = std::getenv(std::string(name).c_str());
-  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-}
 
 // What earlier communicators of this process led to. Leaked on purpose: NCCL calls in while the process exits.
 struct Memory {
@@ -76,7 +71,7 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
         pci && std::find(past.gpus.begin(), past.gpus.end(), *pci) == past.gpus.end())
       past.gpus.push_back(*pci);
 
-  AffinityFacts facts = affinity_facts(host, decision, policy, request, process_env);
+  AffinityFacts facts = affinity_facts(host, decision, policy, request, live_variable);
   facts.allowed = masks->mask(masks->main_thread());
   const bool ours = past.binding && facts.allowed && *facts.allowed == past.binding->after;
   if (ours) facts.allowed = past.binding->before;

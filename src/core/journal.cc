@@ -15,7 +15,7 @@
 
 #include "affinity/ranks.h"
 #include "core/guard.h"
-#include "core/process_env.h"
+#include "host/process_env.h"
 #include "journal/append_file.h"
 #include "journal/replace_file.h"
 #include "policy/file_name.h"

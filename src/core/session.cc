@@ -7,10 +7,10 @@
 
 #include "core/guard.h"
 #include "core/journal.h"
-#include "core/process_env.h"
 #include "decide/decide.h"
 #include "host/environment.h"
 #include "host/plugins.h"
+#include "host/process_env.h"
 #include "nccl_rules/interfaces.h"
 #include "policy/policy_from.h"
 #include "steer/environment.h"

@@ -11,7 +11,7 @@
 #include "affinity/ranks.h"
 #include "core/guard.h"
 #include "core/journal.h"
-#include "core/process_env.h"
+#include "host/process_env.h"
 #include "journal/quiet_write.h"
 
 namespace topoguard {

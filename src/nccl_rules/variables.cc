@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+
+#include "document/edit_distance.h"
 
 namespace topoguard {
 namespace {
@@ -26,31 +27,6 @@ constexpr std::array<std::string_view, 11> kForeignPrefixes{
     "NCCL_ACCL_",  "NCCL_LIB",    "NCCL_INCLUDE", "NCCL_GIB_",     "NCCL_PKG_",
 };
 
-/// Edits between two names, a swap of neighbours counting once; stops at `limit` + 1.
-int distance(std::string_view a, std::string_view b, int limit) {
-  const int rows = static_cast<int>(a.size());
-  const int columns = static_cast<int>(b.size());
-  if (std::abs(rows - columns) > limit) return limit + 1;
-  std::vector<std::vector<int>> cost(static_cast<std::size_t>(rows) + 1,
-                                     std::vector<int>(static_cast<std::size_t>(columns) + 1));
-  for (int i = 0; i <= rows; ++i) {
-    for (int j = 0; j <= columns; ++j) {
-      auto& here = cost[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-      if (i == 0 || j == 0) {
-        here = i + j;
-        continue;
-      }
-      const auto at = [&](int x, int y) { return cost[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)]; };
-      const bool same = a[static_cast<std::size_t>(i - 1)] == b[static_cast<std::size_t>(j - 1)];
-      here = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && a[static_cast<std::size_t>(i - 1)] == b[static_cast<std::size_t>(j - 2)] &&
-                           a[static_cast<std::size_t>(i - 2)] == b[static_cast<std::size_t>(j - 1)];
-      if (swapped) here = std::min(here, at(i - 2, j - 2) + 1);
-    }
-  }
-  return cost.back().back();
-}
-
 /// The words of a name, sorted, plural s dropped: NCCL_IFNAME_SOCKET and NCCL_SOCKET_IFNAME have the same ones.
 std::vector<std::string_view> words(std::string_view name) {
   std::vector<std::string_view> result;
@@ -68,12 +44,12 @@ std::vector<std::string_view> words(std::string_view name) {
 std::string likely_name(std::string_view name, const NcclRelease& release) {
   constexpr std::size_t kLongest = 128;
   if (name.size() > kLongest) return "";
-  const int limit = name.size() < 12 ? 1 : name.size() < 18 ? 2 : 3;
+  const std::size_t limit = name.size() < 12 ? 1 : name.size() < 18 ? 2 : 3;
   std::string best;
-  int best_distance = limit + 1;
+  std::size_t best_distance = limit + 1;
   for (const auto& variable : nccl_variables()) {
     if (!variable.read_by(release)) continue;
-    const int d = distance(name, variable.name, limit);
+    const std::size_t d = edit_distance(name, variable.name, limit);
     if (d < best_distance) {
       best_distance = d;
       best = std::string(variable.name);

@@ -27,6 +27,7 @@ std::string_view memory_name(Memory kind) {
 }
 
 std::string duration_phrase(double seconds) {
+  if (seconds < 0.0001) return "less than 0.1 ms";
   if (seconds < 0.01) return fmt::format("{:.1f} ms", seconds * 1000);
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);
   return fmt::format("{:.1f} s", seconds);

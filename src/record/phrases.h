@@ -17,7 +17,7 @@ std::string device_phrase(const Connection& connection);
 /// What GPUDirect RDMA can come to on this connection: "GPUDirect possible by DMA-BUF", or "no GPUDirect: " and the
 /// reason, as far as the device's properties and the host tell.
 std::string gpudirect_phrase(const Connection& connection, const HostSnapshot& host);
-/// "0.4 ms", "12 ms", "3.2 s"
+/// "less than 0.1 ms", "0.4 ms", "12 ms", "3.2 s"
 std::string duration_phrase(double seconds);
 std::string_view side_name(Side side);      ///< "send", "recv"
 std::string_view memory_name(Memory kind);  ///< "host", "CUDA", "DMA-BUF"

@@ -88,7 +88,7 @@ std::string finding_line(const Finding& finding) {
   line += ": " + finding.message;
   // a finding is worth more room than a device: its remedy stands at the end
   const std::string remedy = printable(finding.remedy, 300);
-  return printable(line, 500) + (remedy.empty() ? "" : "; " + remedy);
+  return printable(line, 500) + (remedy.empty() ? "" : (line.back() == '.' ? " " : "; ") + remedy);
 }
 
 std::vector<std::string> log_block(const HostSnapshot& host, const Policy& policy, const Decision& decision,

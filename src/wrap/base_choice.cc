@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-#include "core/process_env.h"
+#include "host/process_env.h"
 #include "stock/foreign_plugin.h"
 #include "stock/release.h"
 #include "wrap/adapt.h"

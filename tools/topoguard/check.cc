@@ -8,9 +8,9 @@
 #include "check/nccl_here.h"
 #include "check/run.h"
 #include "command.h"
-#include "core/process_env.h"
 #include "core/session.h"
 #include "document/printable.h"
+#include "host/process_env.h"
 #include "io.h"
 #include "steer/provenance.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/process_env.h"
+#include "host/process_env.h"
 
 #include <sys/auxv.h>
 
