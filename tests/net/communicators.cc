@@ -160,6 +160,14 @@ nlohmann::json Communicators::hold(const std::string& name) {
   return nullptr;
 }
 
+nlohmann::json Communicators::cycles(int count) {
+  for (int cycle = 0; cycle < count; ++cycle) {
+    init_one(false);
+    end(false, false);
+  }
+  return {{"cycles", count}};
+}
+
 std::string Communicators::help() {
   return "steps:\n"
          "  init             a communicator of all ranks, ncclCommInitRank\n"
@@ -169,6 +177,7 @@ std::string Communicators::help() {
          "  split            a child of the last communicator; split-share: with shared resources\n"
          "  allreduce        start one on the last communicator; end that one by abort\n"
          "  destroy, abort   end the last communicator; destroy-all, abort-all: every one\n"
+         "  cycles:N         N times init and destroy\n"
          "  reload           close libnccl and open it at another address\n"
          "  facts            report threads, open files, objects, CPUs and variables\n"
          "  barrier          wait for the other ranks\n"
@@ -190,6 +199,7 @@ nlohmann::json Communicators::run(const std::string& step) {
   if (name == "abort") return end(true, false);
   if (name == "destroy-all") return end(false, true);
   if (name == "abort-all") return end(true, true);
+  if (name == "cycles") return cycles(std::stoi(argument));
   if (name == "reload") return reload();
   if (name == "facts") return process_facts();
   if (name == "hold") return hold(argument);

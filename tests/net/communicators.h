@@ -38,6 +38,7 @@ class Communicators {
   nlohmann::json split(bool share);
   nlohmann::json all_reduce();
   nlohmann::json end(bool abort, bool all);
+  nlohmann::json cycles(int count);
   nlohmann::json reload();
   nlohmann::json hold(const std::string& name);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -53,13 +54,16 @@ std::vector<std::string> loaded_objects() {
   return objects;
 }
 
-std::string allowed_cpus() {
+std::string status_of_process(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.rfind("Cpus_allowed_list:", 0) == 0) return line.substr(line.find_first_not_of(" \t", 18));
+    if (line.rfind(name + ":", 0) == 0) return line.substr(line.find_first_not_of(" \t", name.size() + 1));
   }
   return {};
 }
+
+// Memory of its own: what a leak makes grow. In kB, as the kernel prints it.
+int own_memory() { return std::atoi(status_of_process("RssAnon").c_str()); }
 
 nlohmann::json variables() {
   nlohmann::json variables = nlohmann::json::object();
@@ -76,11 +80,9 @@ nlohmann::json variables() {
 }  // namespace
 
 nlohmann::json process_facts() {
-  return {{"threads", thread_names()},
-          {"fds", open_files()},
-          {"objects", loaded_objects()},
-          {"mask", allowed_cpus()},
-          {"environment", variables()}};
+  return {{"threads", thread_names()},   {"fds", open_files()},
+          {"objects", loaded_objects()}, {"mask", status_of_process("Cpus_allowed_list")},
+          {"memory_kib", own_memory()},  {"environment", variables()}};
 }
 
 }  // namespace rig
