@@ -2,6 +2,7 @@
 #include "decide/gids.h"
 
 #include <algorithm>
+#include <array>
 
 #include "nccl_rules/gid_search.h"
 
@@ -61,6 +62,12 @@ bool ipv6_cluster(const View& view) {
          std::all_of(peers.begin(), peers.end(), [](const IpAddress& peer) { return peer.family == Family::inet6; });
 }
 
+// They have a MAC address or a stack of their own beside the device's; Soft-RoCE drops what arrives there.
+bool beside_the_device(const View& view, const Link& link) {
+  static constexpr std::array<std::string_view, 4> kinds{"macvlan", "macvtap", "ipvlan", "ipvtap"};
+  return std::find(kinds.begin(), kinds.end(), view.kind(link)) != kinds.end();
+}
+
 bool near_peers(const View& view, const UsableGid& gid) {
   const auto address = gid.entry->gid.address();
   const auto* held = gid.netdev != nullptr ? address_on(*gid.netdev, address) : nullptr;
@@ -97,6 +104,7 @@ PortGids usable_gids(const View& view, const Policy& policy, const RdmaPort& por
     gid.rank.policy_subnet = subnet_position(policy, address);
     gid.rank.version = !version ? 2 : 2 - *version;
     gid.rank.other_family = (address.family == Family::inet6) != prefer_ipv6;
+    gid.rank.beside = place.netdev != nullptr && beside_the_device(view, *place.netdev);
     if (place.netdev != nullptr)
       if (const auto* held = address_on(*place.netdev, address)) gid.rank.deprecated = held->deprecated.value_or(false);
     gid.rank.outside_peers = !near_peers(view, gid);

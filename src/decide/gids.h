@@ -20,12 +20,13 @@ struct GidRank {
   int version = 0;             ///< 0 RoCE v2, 1 RoCE v1, 2 unreadable
   bool other_family = false;   ///< not the cluster's family: IPv4 unless every known peer has IPv6 only
   bool outside_peers = false;  ///< peers are known, some GID of the port shares a subnet with one, this one does not
+  bool beside = false;         ///< on a macvlan or the like, which is somebody else's end of the device
   bool deprecated = false;     ///< an IPv6 address past its preferred lifetime
   bool shadow = false;         ///< another entry has the same address on a device that is not virtual
   int index = 0;
 
   auto weight() const {
-    return std::tie(link_local, policy_subnet, version, other_family, outside_peers, deprecated, shadow, index);
+    return std::tie(link_local, policy_subnet, version, other_family, outside_peers, beside, deprecated, shadow, index);
   }
   /// As good for a connection: neither link-local nor an older RoCE version than the other.
   bool as_good_as(const GidRank& other) const { return link_local <= other.link_local && version <= other.version; }

@@ -42,6 +42,7 @@ std::optional<double> rate(const View& view, const RdmaPort& port) {
 }  // namespace
 
 bool software_rdma(const RdmaDevice& device) {
+  if (device.pci && !device.pci->empty()) return false;
   return driver_is(device, "rdma_rxe") || driver_is(device, "rxe") || driver_is(device, "siw");
 }
 

@@ -51,7 +51,7 @@ bool natural_less(std::string_view a, std::string_view b);
 std::vector<PortState> survey_ports(const View& view, const Policy& policy, const Topology& topology,
                                     std::vector<RuleMatch>& trace);
 
-/// Software RDMA over an ordinary netdev (Soft-RoCE, Soft-iWARP).
+/// Software RDMA over an ordinary netdev (Soft-RoCE, Soft-iWARP): it has no PCI device, and is no RDMA hardware.
 bool software_rdma(const RdmaDevice& device);
 /// Amazon's EFA and its like: verbs devices without InfiniBand or Ethernet semantics, for a plugin of their own.
 bool own_plugin(const RdmaDevice& device);

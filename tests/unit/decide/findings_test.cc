@@ -166,6 +166,19 @@ TEST_CASE("transport and the user's settings") {
   CHECK(finds(decision, "slow-fallback"));
 }
 
+TEST_CASE("RDMA in software that is not used is no slow-fallback") {
+  for (const char* driver : {"rdma_rxe", "siw"}) {
+    auto host = plain();
+    auto& device = host.hca("rdma0");
+    device.driver = driver;
+    device.usable = false;
+    CHECK(host.decide().transport == Transport::socket);
+    CHECK_FALSE(finds(host.decide(), "slow-fallback"));
+    device.pci = "0000:4b:00.0";
+    CHECK(finds(host.decide(), "slow-fallback"));
+  }
+}
+
 TEST_CASE("interfaces") {
   SECTION("duplicate-subnet") {
     auto host = plain();

@@ -132,6 +132,29 @@ TEST_CASE("of two entries with one address the one on the device itself") {
   CHECK(usable(host).substr(0, 3) == "7 3");
 }
 
+TEST_CASE("an address on the device or its VLAN comes before one on a macvlan") {
+  HostSnapshot host;
+  roce(host, "mlx5_0", "eth1", "10.0.0.1");
+  auto upper = link(2, "upper0", "10.88.0.1");
+  upper.lower = "eth1";
+  upper.parentbus.reset();
+  for (const auto& [kind, order] : std::map<std::string, std::string>{
+           {"macvlan", "4 3"}, {"macvtap", "4 3"}, {"ipvlan", "4 3"}, {"ipvtap", "4 3"}, {"vlan", "3 4"}}) {
+    INFO(kind);
+    auto with = host;
+    upper.kind = kind;
+    with.links->push_back(upper);
+    entries(with)[3] = gid(3, "10.88.0.1", "RoCE v2", "upper0");
+    entries(with).push_back(gid(4, "10.0.0.1", "RoCE v2", "eth1"));
+    CHECK(usable(with).substr(0, 3) == order);
+    with.peers = {*IpAddress::parse("10.88.0.7")};  // what the peers use counts more
+    CHECK(usable(with).substr(0, 1) == "3");
+    entries(with).pop_back();
+    with.peers.clear();
+    CHECK(usable(with).substr(0, 1) == "3");  // all there is
+  }
+}
+
 TEST_CASE("when a pinned index is stale") {
   HostSnapshot host;
   roce(host, "mlx5_0", "eth1", "10.0.0.1");

@@ -144,6 +144,9 @@ TEST_CASE("software RDMA only where there is nothing else") {
   device(host, "rxe0").driver = "rdma_rxe";
   CHECK(chosen(hcas(host)) == "rxe0:1");
   CHECK_FALSE(hcas(host).rdma_hardware);
+  device(host, "rxe0").pci = "0000:4b:00.0";  // whatever calls itself so: with a PCI device it is hardware
+  CHECK(hcas(host).rdma_hardware);
+  device(host, "rxe0").pci.reset();
   roce(host, "mlx5_0", "eth1", "10.0.1.1", 100);
   CHECK(chosen(hcas(host)) == "mlx5_0:1");
   CHECK(reason(host, "rxe0") == "eligible software-rdma");
