@@ -7,8 +7,10 @@
 
 Everything goes away at the end, also on failure and on signals."""
 
+import json
 import os
 import subprocess
+import time
 
 from rig.lab import PREFIX, cleanup, ip, remove_namespace, require_namespaces
 from rig.outcome import Skipped, expect
@@ -18,7 +20,8 @@ HOSTS = {"a": "10.61.1.1", "b": "10.61.2.1", "c": "10.61.3.1"}
 HOSTS6 = {"a": "fd61:1::1", "b": "fd61:2::1", "c": "fd61:3::1"}
 ROUTERS = ("r1", "r2")
 UPLINK = {"a": "r1", "b": "r1", "c": "r2"}
-EPHEMERAL = "32768-60999"  # net.ipv4.ip_local_port_range by default, where NCCL listens
+# New connections to net.ipv4.ip_local_port_range as it is by default, where NCCL listens; not the answers to others.
+TO_EPHEMERAL = "tcp dport 32768-60999 tcp flags & (syn | ack) == syn"
 
 
 class Lab:
@@ -85,10 +88,19 @@ class Lab:
             self.ip(router, "link", "set", "middle", "mtu", str(self.middle))
         for router, gateway in (("r1", far), ("r2", near)):
             self.ip(router, "route", "add", "default", "via", gateway)
+        self._settle()
         for host, address in self.addresses.items():  # a first packet resolves every neighbour on the way
             if host != "a":
                 self.run("a", "python3", "-c", f"import socket; socket.socket({'socket.AF_INET' if v4 else 'socket.AF_INET6'}, "
                          f"socket.SOCK_DGRAM).sendto(b'', ('{address}', 9))")
+
+    def _settle(self):
+        """The kernel tells that a link runs up to a second late."""
+        deadline = time.monotonic() + 30
+        while any(link["operstate"] != "UP" for node in (*HOSTS, *ROUTERS)
+                  for link in json.loads(self.ip(node, "-j", "link", "show")) if link["ifname"] != "lo"):
+            expect(time.monotonic() < deadline, "links of the lab do not come up")
+            time.sleep(0.05)
 
     def firewall(self, node, rules):
         """nftables rules in the node's hook named by each key: {"input": "ip saddr ... drop"}."""

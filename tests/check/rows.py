@@ -9,7 +9,7 @@ from pathlib import Path
 from rig.outcome import Skipped, expect, expect_equal
 
 from job import Check, Outcome
-from lab import EPHEMERAL, HOSTS, Lab
+from lab import HOSTS, TO_EPHEMERAL, Lab
 
 ROWS = {}
 STRANGER = Path(__file__).with_name("stranger.py")
@@ -60,7 +60,7 @@ def ipv6(check):
 @row("dropped-port")
 def dropped_port(check):
     """A firewall that lets the launcher's ports through and drops NCCL's, one way."""
-    check.lab.firewall("b", {"input": f"ip saddr {HOSTS['a']} tcp dport {EPHEMERAL} drop"})
+    check.lab.firewall("b", {"input": f"ip saddr {HOSTS['a']} {TO_EPHEMERAL} drop"})
     outcome = check.run()
     outcome.expect_codes("connect-silent")
     finding = outcome.the_finding("connect-silent")
@@ -77,7 +77,7 @@ def dropped_port(check):
 
 @row("refused-port")
 def refused_port(check):
-    check.lab.firewall("c", {"input": f"tcp dport {EPHEMERAL} reject with tcp reset"})
+    check.lab.firewall("c", {"input": f"{TO_EPHEMERAL} reject with tcp reset"})
     outcome = check.run()
     found = outcome.findings("connect-refused")
     outcome.expect_codes("connect-refused")

@@ -46,7 +46,10 @@ def main():
         back = b""
         try:
             connection.sendall(KINDS[kind])
-            print("sent", flush=True)
+        except OSError:  # turned away in the middle
+            pass
+        print("sent", flush=True)
+        try:
             while True:
                 part = connection.recv(4096)
                 if not part:
