@@ -39,6 +39,11 @@ TEST_CASE("what a release reads") {
     CHECK(status(name, k2289) == NameStatus::foreign);
   // A release after our newest reads what that one reads.
   CHECK(status("NCCL_SOCKET_IFNAME", {2, 40, 1}) == NameStatus::read);
+  // It may read more, too: nothing is said about what this table does not have.
+  CHECK(status("NCCL_ENTIRELY_NEW_THING", {2, 32, 3}) == NameStatus::foreign);
+  CHECK(status("NCCL_ENTIRELY_NEW_THING", k2289) == NameStatus::unknown);
+  CHECK(status("NCCL_IB_EVENT_BASED_LB", {2, 31, 2}) == NameStatus::read);
+  CHECK(status("NCCL_IB_EVENT_BASED_LB", {2, 30, 7}) == NameStatus::newer);
 }
 
 TEST_CASE("misspelt names and the ones meant") {
