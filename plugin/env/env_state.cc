@@ -11,6 +11,7 @@
 #include "core/guard.h"
 #include "host/environment.h"
 #include "host/file.h"
+#include "launch/companions.h"
 #include "launch/plugin_name.h"
 #include "steer/provenance.h"
 
@@ -65,6 +66,10 @@ EnvAnswers answers_for(const Session& session, const NcclRelease& release, bool 
   if (const auto named = session.host.env.find("NCCL_NET_PLUGIN"); named != session.host.env.end())
     situation.net_plugin = named->second;
   std::map<std::string, std::string> ours = plugin_answers(situation);
+  const bool in_slot = situation.net_plugin ? names_topoguard(*situation.net_plugin) : ours_by_default;
+  if (in_slot)
+    ours.merge(
+        companions_of(expected_base(session.host, session.policy.base), release, session.host, Sources()).variables);
   if (!session.enforces()) return EnvAnswers(std::move(ours), {});
   for (const auto& [name, value] : session.decision.env) ours[name] = value;
   return EnvAnswers(std::move(ours), stale_variables());

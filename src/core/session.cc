@@ -11,6 +11,7 @@
 #include "host/environment.h"
 #include "host/plugins.h"
 #include "host/process_env.h"
+#include "launch/companions.h"
 #include "nccl_rules/interfaces.h"
 #include "policy/policy_from.h"
 #include "steer/environment.h"
@@ -76,16 +77,32 @@ std::optional<std::string> bootstrap_of(const Caller& caller, const Sources& liv
   return pick.interface->device;
 }
 
-bool steer(const Session& session, const UserEnvironment& inherited, const Sources& sources) {
+bool steer(const std::map<std::string, std::string>& variables, const UserEnvironment& inherited,
+           const Sources& sources) {
   std::set<std::string> removals(inherited.ours.begin(), inherited.ours.end());
-  auto additions = session.decision.env;
+  auto additions = variables;
   for (const auto& [name, value] : additions) removals.erase(name);
   if (!additions.empty())
-    additions[kApplied] = applied_value(host_identity(sources), session.decision.env);
+    additions[kApplied] = applied_value(host_identity(sources), variables);
   else if (!inherited.ours.empty())
     removals.insert(kApplied);
   if (additions.empty() && removals.empty()) return false;
   return publish_environment(additions, removals);
+}
+
+// What topoguard hides by standing in the net plugin's place. The env plugin knows better whether it does.
+Companions base_companions(const Caller& caller, const Session& session, const Sources& sources) {
+  const auto release = session.host.nccl_version ? NcclRelease::parse(*session.host.nccl_version) : std::nullopt;
+  if (!release || caller.front_end == FrontEnd::env) return {};
+  return companions_of(expected_base(session.host, session.policy.base), *release, session.host, sources);
+}
+
+// Off and observing, too: without topoguard NCCL would find them.
+void restore(const Companions& companions, const UserEnvironment& inherited, const Sources& sources) {
+  auto additions = companions.variables;
+  if (!additions.empty() && inherited.ours.empty())
+    additions[kApplied] = applied_value(host_identity(sources), companions.variables);
+  publish_environment(additions, {});
 }
 
 void run(const Caller& caller, const SessionParts& parts, Session& session) {
@@ -106,6 +123,7 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
     session.off = true;
     host::read_plugins(sources, sources.environment, std::string(), settings);
     session.host = std::move(settings);
+    restore(base_companions(caller, session, sources), inherited, parts.sources);
     return;
   }
 
@@ -116,10 +134,17 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
   session.when = std::chrono::steady_clock::now();
   session.decision = parts.decide ? parts.decide(session.host, session.policy) : decide(session.host, session.policy);
   session.decided = true;
-  if (session.policy.mode != Mode::enforce) return;
+  const auto companions = base_companions(caller, session, sources);
+  for (const std::string& kind : companions.lost)
+    complain(session.voice(caller.logger), Severity::warning, "base-companion-lost",
+             "NCCL alone would use the " + kind + " of " + expected_base(session.host, session.policy.base) +
+                 ", and this release takes no path for it: it is not used. Remedy: another NCCL release (2.27.5 and "
+                 "later), or leave NCCL_NET_PLUGIN unset");
+  if (session.policy.mode != Mode::enforce) return restore(companions, inherited, parts.sources);
+  for (const auto& variable : companions.variables) session.decision.env.insert(variable);
   // The env plugin answers NCCL itself (plugin/env): nothing is put into the environment there.
-  session.published =
-      caller.front_end == FrontEnd::env ? !session.decision.env.empty() : steer(session, inherited, parts.sources);
+  session.published = caller.front_end == FrontEnd::env ? !session.decision.env.empty()
+                                                        : steer(session.decision.env, inherited, parts.sources);
 }
 
 }  // namespace
