@@ -17,11 +17,11 @@
 #include <new>
 
 #include "host/file.h"
+#include "host/netlink_socket.h"
 
 namespace topoguard::host {
 namespace {
 
-using Socket = std::unique_ptr<nl_sock, void (*)(nl_sock*)>;
 using Message = std::unique_ptr<nl_msg, void (*)(nl_msg*)>;
 
 constexpr int kAttempts = 3;
@@ -92,7 +92,7 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     begin();
     result = {};
-    const Socket socket(nl_socket_alloc(), &nl_socket_free);
+    const NetlinkSocket socket = netlink_socket();
     if (!socket) throw std::bad_alloc();
     nl_cb* callbacks = nl_socket_get_cb(socket.get());
     const std::unique_ptr<nl_cb, void (*)(nl_cb*)> release(callbacks, &nl_cb_put);

@@ -6,12 +6,13 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
-#include <netlink/socket.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include <cerrno>
 #include <memory>
+
+#include "host/netlink_socket.h"
 
 namespace topoguard::host {
 namespace {
@@ -47,7 +48,7 @@ int put_address(nl_msg* message, int attribute, const IpAddress& address) {
 RouteAnswer ask_route(const RouteQuestion& question) noexcept {
   const unsigned index = question.device.empty() ? 0 : if_nametoindex(question.device.c_str());
   if (!question.device.empty() && index == 0) return RouteAnswer::unknown;
-  const std::unique_ptr<nl_sock, void (*)(nl_sock*)> socket(nl_socket_alloc(), &nl_socket_free);
+  const NetlinkSocket socket = netlink_socket();
   const std::unique_ptr<nl_msg, void (*)(nl_msg*)> message(nlmsg_alloc_simple(RTM_GETROUTE, NLM_F_REQUEST),
                                                            &nlmsg_free);
   if (!socket || !message) return RouteAnswer::unknown;
