@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Another hwloc, libnl, libstdc++ and libfmt come first, for everybody (RTLD_GLOBAL); then the plugin. None of the
- * plugin's calls may land in them, and none of their names may be the plugin's. Usage: coexist PLUGIN
+ * plugin's calls may land in them, and none of their names may be the plugin's. Usage: coexist PLUGIN [LIBRARY...]; a
+ * LIBRARY is one that this plugin needs by its NEEDED list, as builds outside tools/release do.
  *
  * How it is seen: the plugin's own relocations are read from memory. After RTLD_NOW each slot holds the address that
  * the loader bound, and dladdr tells whose that is. Exit: 0, or 1 with a line per crossing; 77 where not one of the
@@ -26,9 +27,13 @@ static const char* const probes[] = {"hwloc_topology_init",
                                      "_ZNSsC1Ev",
                                      NULL};
 
-static int is_glibc(const char* path) {
+static char** needed; /* ends with NULL */
+
+static int may_be_used(const char* path) {
   const char* name = strrchr(path, '/');
   name = name != NULL ? name + 1 : path;
+  for (int i = 0; needed[i] != NULL; ++i)
+    if (strncmp(name, needed[i], strlen(needed[i])) == 0) return 1;
   for (int i = 0; allowed[i] != NULL; ++i)
     if (strcmp(name, allowed[i]) == 0) return 1;
   return strncmp(name, "libc-2.", 7) == 0 || strncmp(name, "ld-2.", 5) == 0 || strncmp(name, "libm-2.", 7) == 0 ||
@@ -49,7 +54,7 @@ static int crossings(const struct link_map* map, const Elf64_Rela* table, size_t
     if (target == NULL) continue; /* weak, and nowhere */
     ++*seen;
     if (dladdr(target, &info) == 0 || info.dli_fname == NULL) continue;
-    if (strcmp(info.dli_fname, map->l_name) == 0 || is_glibc(info.dli_fname)) continue;
+    if (strcmp(info.dli_fname, map->l_name) == 0 || may_be_used(info.dli_fname)) continue;
     printf("%s is bound to %s\n", names + symbol->st_name, info.dli_fname);
     ++bad;
   }
@@ -64,7 +69,8 @@ int main(int argc, char** argv) {
   size_t jump_bytes = 0, rela_bytes = 0;
   int opened = 0, bad = 0, seen = 0;
   void* plugin;
-  if (argc != 2) return 2;
+  if (argc < 2) return 2;
+  needed = argv + 2;
   for (int i = 0; others[i] != NULL; ++i)
     if (dlopen(others[i], RTLD_NOW | RTLD_GLOBAL) != NULL) {
       printf("with %s\n", others[i]);
