@@ -84,9 +84,9 @@ Advice advise_receiver(const Waiter& waiter) {
   advice.causes.push_back("a firewall or network policy drops TCP to " +
                           (waiter.own_socket.empty() ? std::string("this host") : host_of(waiter.own_socket)));
   advice.causes.push_back("the peer waits as well: its own line of this kind names the cause");
-  advice.next = "`grep -h 'topoguard\\|WARN' ` over the logs of the other ranks";
+  advice.next = "`grep -E 'topoguard (warning|error)|NCCL WARN'` over the other ranks' logs";
   if (!waiter.own_socket.empty())
-    advice.next += ", and from their hosts `nc -vz " + host_of(waiter.own_socket) + " " +
+    advice.next += ", then on their hosts `nc -vz " + host_of(waiter.own_socket) + " " +
                    waiter.own_socket.substr(waiter.own_socket.rfind(':') + 1) + "`";
   return advice;
 }

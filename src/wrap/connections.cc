@@ -70,13 +70,16 @@ void say_finding(const Seat& seat, const Finding& finding, Reach reach) {
     tell(seat.voice(), finding.severity, finding.code, watch::line_of(finding), reach);
 }
 
-}  // namespace
-
-double Connections::clock() noexcept {
+double seconds_of(clockid_t clock) noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
+
+}  // namespace
+
+double Connections::clock() noexcept { return seconds_of(CLOCK_MONOTONIC_COARSE); }
+double Connections::fine_clock() noexcept { return seconds_of(CLOCK_MONOTONIC); }
 
 void Connections::serve(const Seat& seat) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -125,7 +128,8 @@ tgnccl_result_t Connections::begin_connect(const Seat& seat, std::uint64_t commu
   waiter.carrier = seat.carrier;
   waiter.netdev = own.netdev;
   waiter.identity = identity;
-  waiter.since = waiter.polled = now;
+  waiter.polled = now;
+  waiter.since = fine_clock();
   const auto socket = seat.carrier != Carrier::unknown ? watch::handle_address(handle) : std::nullopt;
   if (socket) waiter.peer_socket = socket->text();
 
@@ -191,7 +195,8 @@ void Connections::before_accept(const Seat& seat, void* listen_comm, double now)
       waiter.own_socket = listener.socket;
     }
     waiter.carrier = seat.carrier;
-    waiter.since = waiter.polled = now;
+    waiter.polled = now;
+    waiter.since = fine_clock();
     waiting().add(key, std::move(waiter));
     return true;
   });
@@ -220,7 +225,7 @@ tgnccl_result_t Connections::after_poll(const Seat& seat, Key key, void* const* 
       return result;
     }
     if (*comm != nullptr) {
-      came_up(seat, key, *comm, now);
+      came_up(seat, key, *comm, fine_clock());
       return result;
     }
     const Policy& policy = seat.session->policy;

@@ -82,7 +82,8 @@ class Connections {
     const Seat* now = seat();
     return now != nullptr && now->watches() ? now : nullptr;
   }
-  static double clock() noexcept;  ///< seconds, steady, coarse
+  static double clock() noexcept;       ///< seconds, steady, coarse: for each poll
+  static double fine_clock() noexcept;  ///< the same clock to the nanosecond: for a connection's begin and end
   static void place_pattern(const Seat& seat, void* handle) noexcept;
   void listening(const Seat& seat, std::uint64_t communicator, int device, void* handle, void* comm) noexcept;
   tgnccl_result_t before_connect(const Seat& seat, std::uint64_t communicator, int device, const void* handle,
