@@ -109,12 +109,15 @@ const std::vector<FindingRow>& finding_codes() {
        "A firewall, a security group or a switch's list drops it, or that network does not lead there. NCCL listens on "
        "any port of net.ipv4.ip_local_port_range (mostly 32768 to 60999): let the job's hosts connect on all of them."},
       {"connect-refused", kError, "a connection between chosen addresses is refused",
-       "The check listens there, so a firewall or proxy between answers in its place: let the job's hosts connect to each "
+       "The check listens there, so a firewall or proxy between answers in its place: let the job's hosts connect to "
+       "each "
        "other on all ports of net.ipv4.ip_local_port_range."},
       {"connect-unreachable", kError, "there is no way between chosen addresses",
-       "Add the route or address that is missing: ip route get ADDRESS on the first host shows what its kernel would do."},
+       "Add the route or address that is missing: ip route get ADDRESS on the first host shows what its kernel would "
+       "do."},
       {"connect-stalled", kError, "a connection comes up, and its data does not arrive",
-       "Look for a firewall that inspects connections, for two hosts with one address, and for a smaller MTU on the way."},
+       "Look for a firewall that inspects connections, for two hosts with one address, and for a smaller MTU on the "
+       "way."},
       {"family-mismatch", kError, "a chosen address is IPv4 on one host and IPv6 on the other",
        "Give the hosts addresses of one family, or name it in NCCL_SOCKET_FAMILY on all of them."},
       {"path-mtu-black-hole", kError, "larger packets vanish between chosen addresses, and nobody says so",
