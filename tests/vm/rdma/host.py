@@ -101,10 +101,10 @@ def wait_state(device, wanted, timeout=20):
         time.sleep(0.05)
 
 
-def packets():
-    """{device: RDMA packets sent and received}."""
+def packets(*counters):
+    """{device: RDMA packets}, sent and received, or by the counters named."""
     counts = {}
     for device in INFINIBAND.iterdir():
-        counters = device / "ports/1/hw_counters"
-        counts[device.name] = sum(int((counters / name).read_text()) for name in ("sent_pkts", "rcvd_pkts"))
+        folder = device / "ports/1/hw_counters"
+        counts[device.name] = sum(int((folder / name).read_text()) for name in counters or ("sent_pkts", "rcvd_pkts"))
     return counts

@@ -73,8 +73,26 @@ def used_gids(log):
     return found
 
 
-def move(peer, me, net, channels, env=None, timeout=60):
-    """One mover on each machine, bytes in both directions over `channels` connections, dealt over the devices in turn."""
+class Silence:
+    """Whether a mover that has its devices has neither logged nor received anything for some seconds."""
+
+    def __init__(self, log, seconds):
+        self.log, self.seconds = log, seconds
+        self.last, self.since = None, None
+
+    def __bool__(self):
+        if self.seconds is None:
+            return False
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        now = (len(text), host.packets("rcvd_pkts"))
+        if now != self.last or "Made virtual device" not in text:
+            self.last, self.since = now, time.monotonic()
+        return time.monotonic() - self.since > self.seconds
+
+
+def move(peer, me, net, channels, env=None, timeout=60, silence=None):
+    """One mover on each machine, bytes in both directions over `channels` connections, dealt over the devices in turn; ended
+    after `timeout` seconds, or earlier where nothing has happened for `silence` seconds."""
     folder = Path(tempfile.mkdtemp())
     exchange = folder / "exchange"
     exchange.mkdir()
@@ -86,7 +104,7 @@ def move(peer, me, net, channels, env=None, timeout=60):
         mover = subprocess.Popen([str(word) for word in command], env=environment({**SETTINGS, "NCCL_DEBUG_FILE": f"{folder}/nccl", **(env or {})}), stdin=subprocess.DEVNULL,
                                  stdout=log, stderr=subprocess.STDOUT)
     try:
-        status, peer_status = _carry(peer, mover, exchange, timeout)
+        status, peer_status = _carry(peer, mover, exchange, timeout, Silence(folder / "nccl", silence))
     finally:
         mover.kill()
         mover.wait()
@@ -100,7 +118,7 @@ def move(peer, me, net, channels, env=None, timeout=60):
     return Run(status, peer_status, names, used_gids(log), {name: after[name] - before.get(name, 0) for name in after}, log)
 
 
-def _carry(peer, mover, exchange, timeout):
+def _carry(peer, mover, exchange, timeout, silence):
     """Carries the files of the exchange folder until both movers have ended. One that waits for another that has failed is ended."""
     deadline = time.monotonic() + timeout
     sent, status, peer_status = set(), None, None
@@ -108,7 +126,7 @@ def _carry(peer, mover, exchange, timeout):
         _send_new(peer, exchange, sent)
         if status is None:
             ended = mover.poll()
-            if ended is None and time.monotonic() > deadline:
+            if ended is None and (time.monotonic() > deadline or silence):
                 mover.kill()
                 ended = "timeout"
             if ended is not None:

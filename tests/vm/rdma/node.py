@@ -6,6 +6,9 @@ import host
 from job import Decision, move, topoguard
 
 
+SILENCE = 8  # seconds after which a connection that should not work does not
+
+
 class Wrong(Exception):
     """What a scenario saw and did not want."""
 
@@ -53,8 +56,8 @@ class Node:
             same(decision.env, sets, "variables set")
         return decision
 
-    def move(self, net, channels=4, env=None, timeout=60):
-        run = move(self.peer, self.me, net, channels, env, timeout)
+    def move(self, net, channels=4, env=None, timeout=60, silence=None):
+        run = move(self.peer, self.me, net, channels, env, timeout, silence)
         self.note(f"{net}: status {run.status}, devices {' '.join(run.devices)}, "
                   f"GIDs {' '.join(f'{name}:{index}={gid}' for name, (index, gid) in sorted(run.gids.items()))}")
         return run
@@ -65,21 +68,22 @@ class Node:
         expect(run.right, f"stock did not move: {run.status} here, {run.peer_status} there: {run.warnings()}")
         return run
 
-    def stock_fails(self, channels=2, env=None, timeout=25):
+    def stock_fails(self, channels=2, env=None):
         """Stock beside topoguard, where it is the one that does not get through; what it says about that."""
-        run = self.move("stock", channels, env, timeout)
+        run = self.move("stock", channels, env, silence=SILENCE)
         expect(run.devices, f"stock did not even start: {run.status}: {run.log[-400:]}")
         expect(not run.right, "stock moved everything: this scenario shows nothing")
         self.note("stock says: " + ("; ".join(w for w in run.warnings() if "real path" not in w) or "nothing"))
         return run
 
-    def fails_as_stock(self, decision, timeout=25):
+    def fails_as_stock(self, decision):
         """What no choice on one machine can mend: neither gets through, over the GIDs decided."""
-        run = self.move("topoguard", 2, timeout=timeout)
+        run = self.move("topoguard", 2, silence=SILENCE)
         expect(not run.right, "topoguard moved everything: this scenario shows nothing")
+        expect(run.gids or self.me == 1, "nothing was connected: this scenario shows nothing")  # the first machine sends first
         for name, gid in run.gids.items():
             same(gid, decision.gids[name], f"GID that the IB transport used on {name}")
-        stock = self.stock_fails(timeout=timeout)
+        stock = self.stock_fails()
         same(run.status, stock.status, "how it ended, beside stock's")
         return run
 
@@ -92,6 +96,7 @@ class Node:
         same(run.gids, decision.gids, "GIDs that the IB transport used")
         for name, count in run.packets.items():
             expect((count > 100) == (name in decision.hcas), f"{name} carried {count} packets")
+        self.note("packets: " + ", ".join(f"{name} {count}" for name, count in sorted(run.packets.items())))
         return run
 
     def compare(self, env=None):
