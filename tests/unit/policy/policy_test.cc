@@ -3,6 +3,7 @@
 #include <set>
 
 #include "policy/config_file.h"
+#include "policy/file_name.h"
 #include "policy/likely.h"
 #include "policy/policy_from.h"
 #include "policy/settings.h"
@@ -159,4 +160,34 @@ TEST_CASE("the table is complete, sorted out, and fits the page") {
   const std::string text = settings_table(SettingsFormat::text);
   for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) CHECK(end - start <= 100);
   CHECK_THAT(settings_table(SettingsFormat::man), Catch::Contains("*TOPOGUARD\\_MODE*=enforce|observe|off\n\t"));
+}
+
+TEST_CASE("TOPOGUARD_LOG is a level and subjects, in any order") {
+  const auto policy = from_env({{"TOPOGUARD_LOG", "gid, Paths,affinity"}});
+  CHECK(policy.problems.empty());
+  CHECK(policy.log == LogLevel::paths);
+  CHECK(policy.shows(LogLevel::paths, Subject::gid));
+  CHECK_FALSE(policy.shows(LogLevel::paths, Subject::connection));
+  CHECK(policy.shows(LogLevel::summary, Subject::connection));
+  CHECK_FALSE(policy.shows(LogLevel::debug, Subject::gid));
+  CHECK(from_env({{"TOPOGUARD_LOG", "connection"}}).log == LogLevel::paths);
+  CHECK(from_env({{"TOPOGUARD_LOG", "debug"}}).shows(LogLevel::debug, Subject::memory));
+  const auto wrong = from_env({{"TOPOGUARD_LOG", "debug,gdi"}});
+  CHECK(wrong.log == LogLevel::debug);
+  CHECK_THAT(only_problem(wrong).message, Catch::Contains("\"gdi\" is left out") && Catch::Contains("affinity"));
+  CHECK(only_problem(from_env({{"TOPOGUARD_LOG", "paths,off"}})).code == "setting-invalid");
+  CHECK(from_env({{"TOPOGUARD_LOG", "loud"}}).log == LogLevel::summary);
+}
+
+TEST_CASE("the names of files: host and process, and nothing else after a percent sign") {
+  CHECK(expanded_file_name("/x/%h-%p-%%", "node-a", 7) == "/x/node-a-7-%");
+  CHECK(expanded_file_name("%h", "../evil/name\n", 7) == ".._evil_name_");
+  CHECK(expanded_file_name("%h", "..", 7) == "localhost");
+  CHECK(from_env({{"TOPOGUARD_LOG_FILE", "/x/%h"}}).log_file == "/x/%h");
+  CHECK(from_env({{"TOPOGUARD_METRICS", "/x/%p"}}).metrics == "/x/%p");
+  for (const char* bad : {"/x/%d", "/x/%", "/x/", "/x\n"}) {
+    const auto policy = from_env({{"TOPOGUARD_LOG_FILE", bad}, {"TOPOGUARD_METRICS", bad}});
+    CHECK(policy.problems.size() == 2);
+    CHECK((policy.log_file.empty() && policy.metrics.empty()));
+  }
 }
