@@ -22,8 +22,9 @@ struct CountedSend;
 template <typename Table, typename Size, typename... Rest, tgnccl_result_t (*Table::*Slot)(void*, void*, Size, Rest...)>
 struct CountedSend<Slot> {
   static tgnccl_result_t call(void* comm, void* data, Size size, Rest... rest) {
-    const tgnccl_result_t result =
-        (Wrapped<Table>::table.load(std::memory_order_acquire)->*Slot)(comm, data, size, rest...);
+    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
+    if (table == nullptr) return tgnccl_internal_error;
+    const tgnccl_result_t result = (table->*Slot)(comm, data, size, rest...);
     void** request = request_of(rest...);
     if (result == tgnccl_success && *request != nullptr)
       watch::Transfers::on()->started(comm, *request, static_cast<std::uint64_t>(size), 0);
@@ -37,8 +38,9 @@ struct CountedReceive;
 template <typename Table, typename... Rest, tgnccl_result_t (*Table::*Slot)(void*, int, Rest...)>
 struct CountedReceive<Slot> {
   static tgnccl_result_t call(void* comm, int pieces, Rest... rest) {
-    const tgnccl_result_t result =
-        (Wrapped<Table>::table.load(std::memory_order_acquire)->*Slot)(comm, pieces, rest...);
+    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
+    if (table == nullptr) return tgnccl_internal_error;
+    const tgnccl_result_t result = (table->*Slot)(comm, pieces, rest...);
     void** request = request_of(rest...);
     if (result == tgnccl_success && *request != nullptr) watch::Transfers::on()->started(comm, *request, 0, pieces);
     return result;
@@ -52,7 +54,9 @@ struct CountedTest;
 template <typename Table, tgnccl_result_t (*Table::*Slot)(void*, int*, int*), void (*Unfinished)(const void*)>
 struct CountedTest<Slot, Unfinished> {
   static tgnccl_result_t call(void* request, int* done, int* sizes) {
-    const tgnccl_result_t result = (Wrapped<Table>::table.load(std::memory_order_acquire)->*Slot)(request, done, sizes);
+    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
+    if (table == nullptr) return tgnccl_internal_error;
+    const tgnccl_result_t result = (table->*Slot)(request, done, sizes);
     if (result != tgnccl_success) return result;
     watch::Transfers* transfers = watch::Transfers::on();
     if (*done != 0)

@@ -61,6 +61,7 @@ std::string refusal(const Session& session) {
     text = finding.message;
     if (!finding.remedy.empty()) remedy = finding.remedy;
   }
+  while (!text.empty() && text.back() == '.') text.pop_back();
   return text + ". Connections to other hosts are refused with a system error. Remedy: " + remedy;
 }
 

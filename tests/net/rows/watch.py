@@ -265,6 +265,23 @@ def watch_trailer_releases(run):
             raise Skipped("no other release of NCCL is to be had")
 
 
+@row("lab", "watch-require-ib")
+def watch_require_ib(run):
+    """TOPOGUARD_REQUIRE=IB on hosts without RDMA: a communicator of one rank is not affected; one of two hosts fails with the reason."""
+    with Lab("healthy") as lab:
+        env = topoguard(run, MASTER_ADDR=lab.master, TOPOGUARD_REQUIRE="IB")
+        alone = run.run(["init", "destroy"], name="alone", ranks=nodes(lab)[:1], env=env)
+        expect_equal([alone[0].status, alone[0].log.complete], [0, 1], "exit status and 'Init COMPLETE' lines of the rank that is alone")
+        expect(not alone[0].log.has("is refused"), "the rank that is alone speaks of a refused connection")
+        results = run.run(["init"], name="two", ranks=nodes(lab), env=env)
+        for rank, result in enumerate(results):
+            expect_equal(result.status, 1, f"exit status of rank {rank}")
+            refused = [warning for warning in Announced(result).warned("require-ib-unmet") if "is refused" in warning.text]
+            expect_equal(len(refused), 1, f"refusals of rank {rank}")
+            expect("TOPOGUARD_REQUIRE=IB" in refused[0].text, refused[0].text)
+            print(f"rank {rank}: {refused[0].text}", flush=True)
+
+
 @row("lab", "watch-off")
 def watch_off(run):
     """Observed, nothing is written into the handle and nothing is ended; off, nothing is said at all."""
