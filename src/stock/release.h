@@ -13,8 +13,8 @@ inline constexpr int kNewestApi = 12;
 /// 22809 -> "2.28.9". The code is major*10000 + minor*100 + patch since 2.9 (ncclGetVersion, nccl.h).
 std::string release_text(int version_code);
 
-/// The net API version of ncclNetIb and ncclNetSocket: 6 for 2.18 ... 12 for 2.30 to 2.32. nullopt for a release that was not
-/// examined, older or newer: its layout is not known, so nothing of it may be touched.
+/// The net API version of ncclNetIb and ncclNetSocket: 6 for 2.18 ... 12 for 2.30 to 2.32. nullopt for a release that
+/// was not examined, older or newer: its layout is not known, so nothing of it may be touched.
 std::optional<int> native_api(int version_code);
 
 /// Releases that look up ncclGinPlugin_v11 in the net plugin's library: 2.28.7 to 2.29.3.
