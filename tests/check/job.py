@@ -20,6 +20,7 @@ class Outcome:
         self.document = json.loads(self.out["a"]) if self.out.get("a", "").startswith("{") else None
 
     def findings(self, code=None):
+        expect(self.document is not None, f"no document from rank 0: {self.out} {self.err}")
         return [finding for finding in self.document["findings"] if code in (None, finding["code"])]
 
     def the_finding(self, code):
