@@ -27,7 +27,7 @@ std::optional<Transfers::Sum> Transfers::close(const void* comm) noexcept {
   if (counted == nullptr) return std::nullopt;
   const Sum sum{counted->operations.load(kRelaxed), counted->bytes.load(kRelaxed)};
   // NCCL closes with requests in flight when it aborts: they are nobody's now.
-  for (InFlight& slot : in_flight_)
+  for (Flight& slot : in_flight_)
     if (slot.of.load(kRelaxed) == counted) slot.request.store(nullptr, kRelaxed);
   counted->comm.store(nullptr, std::memory_order_release);
   return sum;
@@ -35,7 +35,7 @@ std::optional<Transfers::Sum> Transfers::close(const void* comm) noexcept {
 
 std::vector<Transfers::Stalled> Transfers::look(const void* request, double now, double limit) {
   std::vector<Stalled> stalled;
-  InFlight& asked = slot_of(request);
+  Flight& asked = slot_of(request);
   if (asked.request.load(kRelaxed) != request) return stalled;
   const double since = asked.since.load(kRelaxed);
   if (since <= 0) {
@@ -43,7 +43,7 @@ std::vector<Transfers::Stalled> Transfers::look(const void* request, double now,
     return stalled;
   }
   if (now - since < limit) return stalled;
-  for (InFlight& slot : in_flight_) {
+  for (Flight& slot : in_flight_) {
     const double began = slot.since.load(kRelaxed);
     const Counted* of = slot.of.load(kRelaxed);
     if (slot.request.load(kRelaxed) == nullptr || began <= 0 || now - began < limit || of == nullptr) continue;

@@ -37,7 +37,7 @@ class Transfers {
     if (counted == nullptr) return;
     add(counted->operations, 1);
     add(counted->bytes, bytes);
-    InFlight& slot = slot_of(request);
+    Flight& slot = slot_of(request);
     slot.request.store(request, kRelaxed);
     slot.of.store(counted, kRelaxed);
     slot.pieces.store(pieces_to_come, kRelaxed);
@@ -47,7 +47,7 @@ class Transfers {
 
   /// test, where the request is not done. True once in a while: then look() is due.
   bool unfinished(const void* request) noexcept {
-    InFlight& slot = slot_of(request);
+    Flight& slot = slot_of(request);
     const std::uint32_t polls = slot.polls.load(kRelaxed) + 1;
     slot.polls.store(polls, kRelaxed);
     return (polls & kLookEvery) == 0;
@@ -55,7 +55,7 @@ class Transfers {
 
   /// test, where it is done. `sizes` as NCCL passed it; may be null.
   void finished(const void* request, const int* sizes) noexcept {
-    InFlight& slot = slot_of(request);
+    Flight& slot = slot_of(request);
     if (slot.request.load(kRelaxed) != request) return;
     slot.request.store(nullptr, kRelaxed);
     Counted* counted = slot.of.load(kRelaxed);
@@ -83,7 +83,7 @@ class Transfers {
     std::atomic<const void*> comm{nullptr};
     std::atomic<std::uint64_t> operations{0}, bytes{0};
   };
-  struct InFlight {
+  struct Flight {
     std::atomic<const void*> request{nullptr};
     std::atomic<Counted*> of{nullptr};
     std::atomic<std::uint32_t> polls{0};
@@ -96,7 +96,7 @@ class Transfers {
     const auto value = reinterpret_cast<std::uintptr_t>(pointer);
     return static_cast<std::size_t>((value >> 4) ^ (value >> 16));
   }
-  InFlight& slot_of(const void* request) noexcept { return in_flight_[hash(request) % kRequests]; }
+  Flight& slot_of(const void* request) noexcept { return in_flight_[hash(request) % kRequests]; }
   Counted* find(const void* comm) noexcept {
     for (std::size_t i = 0, at = hash(comm); i < kProbes; ++i, ++at)
       if (connections_[at % kConnections].comm.load(kRelaxed) == comm) return &connections_[at % kConnections];
@@ -112,7 +112,7 @@ class Transfers {
   std::mutex mutex_;
   double next_line_ = 0, pause_ = 0;
   std::array<Counted, kConnections> connections_;
-  std::array<InFlight, kRequests> in_flight_;
+  std::array<Flight, kRequests> in_flight_;
 };
 
 }  // namespace topoguard::watch
