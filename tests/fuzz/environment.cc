@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment values, lines NAME=VALUE: read, turned into a policy, and decided with on a host that has everything.
+#include "decide/decide.h"
+#include "document/document.h"
+#include "fuzz.h"
+#include "host/environment.h"
+#include "policy/policy_from.h"
+
+using namespace topoguard;
+
+namespace {
+
+constexpr const char* kHost = R"({"schema":"topoguard.host/1","links":[
+ {"ifname":"eth0","ifindex":2,"up":true,"running":true,"speed_mbps":100000,"device":"0000:01:00.0",
+  "addresses":[{"address":"10.0.0.1","prefix":24,"scope":"global"}]},
+ {"ifname":"docker0","ifindex":3,"kind":"bridge","up":true,"running":true,
+  "addresses":[{"address":"172.17.0.1","prefix":16,"scope":"global"}]}],
+ "rdma":[{"name":"mlx5_0","ports":[{"port":1,"state":"ACTIVE","link_layer":"Ethernet","rate_gbps":100,
+  "gids":[{"index":0,"gid":"fe80::1","type":"RoCE v2","netdev":"eth0"},
+          {"index":3,"gid":"::ffff:10.0.0.1","type":"RoCE v2","netdev":"eth0"}]}]}]})";
+
+}  // namespace
+
+FUZZ_TARGET {
+  static const auto base = read_snapshot(kHost, "host");
+  fuzz::require(base.host.has_value(), "the target's own host can be read");
+  Sources sources;
+  sources.sys = sources.proc = sources.etc = sources.dev = "/nonexistent";
+  sources.live_environment = false;
+  auto rest = fuzz::text_of(data, size);
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    std::string entry(rest.substr(0, end));
+    entry.resize(std::min(entry.find('\0'), entry.size()));
+    // The one setting that opens files: it has a target of its own.
+    if (entry.rfind("TOPOGUARD_CONFIG=", 0) != 0 && entry.rfind("NCCL_CONF_FILE=", 0) != 0)
+      sources.environment.push_back(std::move(entry));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  HostSnapshot host = *base.host;
+  host::read_environment(sources, sources.environment, "2.28.9", host);
+  const Decision decision = decide(host, policy_from(host));
+  for (const auto& [name, value] : decision.env)
+    fuzz::require(host.env.count(name) == 0, "the user's own variables are never set");
+  for (const auto& finding : decision.findings)
+    fuzz::require(fuzz::is_printable(finding.message), "messages are printable");
+  fuzz::require(decision.devices.size() == 3, "every device has one verdict");
+  return 0;
+}
