@@ -86,7 +86,9 @@ bool names_topoguard(std::string_view plugin) {
 
 /// The user's setting by which NCCL does not call us as a net plugin; "" where none does.
 std::string bypassing(const View& view, const UserSettings& user) {
-  if (const auto* net = user.find("NCCL_NET"); net && !same_network_name(*net, "topoguard"))
+  // Our tables bear the name of somebody else's network (wrap/adopted_name.h).
+  if (const auto* net = user.find("NCCL_NET");
+      net && (net->empty() || same_network_name(*net, "IB") || same_network_name(*net, "Socket")))
     return "NCCL_NET=" + (net->empty() ? std::string("\"\"") : *net);
   const auto* plugin = user.find("NCCL_NET_PLUGIN");
   if (!plugin) return "";
@@ -95,7 +97,26 @@ std::string bypassing(const View& view, const UserSettings& user) {
   return std::any_of(names.begin(), names.end(), names_topoguard) ? "" : "NCCL_NET_PLUGIN=" + *plugin;
 }
 
+/// NCCL_NET names somebody else's network ("AWS Libfabric"), and no plugin that could bring it is in sight: NCCL ends
+/// the job, with topoguard or without.
+bool network_is_missing(const View& view, const UserSettings& user) {
+  const auto* net = user.find("NCCL_NET");
+  if (!net || net->empty()) return false;
+  for (const char* own : {"IB", "Socket", "topoguard"})
+    if (same_network_name(*net, own)) return false;
+  if (view.host().topoguard.config.count("TOPOGUARD_BASE") != 0) return false;
+  const auto& plugins = known(view.host().plugins);
+  return std::none_of(plugins.begin(), plugins.end(),
+                      [](const Plugin& p) { return p.kind == "net" && !names_topoguard(p.path); });
+}
+
 void plugins(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
+  if (network_is_missing(view, user))
+    findings.push_back(
+        make_finding("base-network-missing", "",
+                     "NCCL_NET=" + *user.find("NCCL_NET") +
+                         " allows no other network, and no plugin that brings it is in the library path: "
+                         "NCCL ends with an error"));
   // The env plugin, the preload library and exec act without being a net plugin.
   const auto front_end = view.host().topoguard.front_end.value_or("tool");
   if (front_end != "net" && front_end != "tool") return;
