@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process that tells of connections as the wrap does, for run: writer LOG METRICS COUNT [STOP]. With STOP it goes on
-// until a file of that name is there. Exit status 0 whatever becomes of the files.
+// One process that tells of connections as the wrap does, for run: writer LOG METRICS COUNT [STOP]. With STOP it goes
+// on until a file of that name is there. Exit status 0 whatever becomes of the files.
 #include <unistd.h>
 
 #include <cstdio>
