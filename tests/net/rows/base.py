@@ -89,7 +89,9 @@ def by_nccl_net_missing(run):
 
 @row("nccl", "base-fails")
 def fails(run):
-    """The plugin's init() fails: NCCL's own transports, as NCCL alone would go on."""
+    """The plugin's init() fails: NCCL's own transports, as NCCL alone would go on. (2.28.9 alone calls a NULL finalize() after a failed
+    init() of a plugin older than v11, and dies; under topoguard it lives.)"""
     settings = {"FOREIGN_FAILS": "1"}
-    expect_success(run.run(INIT, name="alone", env={"LD_LIBRARY_PATH": str(run.build.foreign("v8")), **settings}), "Socket")
-    expect_success(run.run(INIT, name="ours", env=with_base(run, "v8", **settings)), "topoguard")
+    expect_success(run.run(INIT, name="alone", env={"LD_LIBRARY_PATH": str(run.build.foreign("v11")), **settings}), "Socket")
+    for version in ("v11", "v8"):
+        expect_success(run.run(INIT, name=version, env=with_base(run, version, **settings)), "topoguard")
