@@ -7,6 +7,7 @@ import subprocess
 
 from rig.announced import Announced
 from rig.build import clean_environment
+from rig.elf import copy_without
 from rig.job import RankSpec, run_job
 from rig.lab import Lab
 from rig.movement import BYTES_PER_CHANNEL, NOISE, move
@@ -22,6 +23,7 @@ def examine(build, release, folder, facts):
     facts.update(looked_up(build, folder))
     with Lab("slow-management") as lab:
         facts.update(communicator(build, lab, folder / "job", facts))
+        facts.update(as_unknown(build, lab, folder, facts))
         facts.update(moved_bytes(build, lab, folder, facts))
 
 
@@ -93,17 +95,34 @@ def looked_up(build, folder):
     return {"net_symbols": asked["Net"], "env_symbols": asked.get("Env", [])}
 
 
-def plugin_environment(build, folder, **settings):
+def as_unknown(build, lab, folder, facts):
+    """A topoguard that is older than this NCCL, made by hiding its newest table: it only steers, and nothing breaks."""
+    if facts["net_api"] is None or facts["net_api"] < 7:  # 2.18 finds no other table of ours
+        return {}
+    hidden = copy_without(build.plugin, f"ncclNetPlugin_v{facts['net_api']}", folder / "older")
+    env = plugin_environment(hidden, folder / "older-installed", MASTER_ADDR=lab.master)
+    ranks = [RankSpec(namespace=namespace) for namespace in lab.namespaces]
+    for rank, result in enumerate(run_job(build, folder / "older-job", ["init", "destroy"], ranks=ranks, env=env)):
+        expect_equal(result.status, 0, f"exit status of rank {rank} under an older topoguard (stderr: {result.stderr.strip()})")
+        expect_equal(result.log.nets, {"Socket"}, f"nets of the channels of rank {rank} under an older topoguard")
+        expect_equal(result.log.socket_devices, [DATA], f"net devices of rank {rank} under an older topoguard")
+        said = Announced(result)
+        expect("steering only" in (said.way or ""), f"rank {rank} under an older topoguard says how it takes part: {said.way}")
+        expect(said.warned("steering-alone"), f"rank {rank} does not warn that it only steers")
+    return {"unknown": "steering only"}
+
+
+def plugin_environment(plugin, folder, **settings):
     """The library as an installation has it: one file, two names."""
     folder.mkdir(exist_ok=True)
     for kind in ("net", "env"):
-        (folder / f"libnccl-{kind}-topoguard.so").symlink_to(build.plugin)
+        (folder / f"libnccl-{kind}-topoguard.so").symlink_to(plugin)
     return {"NCCL_NET_PLUGIN": "topoguard", "NCCL_ENV_PLUGIN": "topoguard", "LD_LIBRARY_PATH": str(folder), **settings}
 
 
 def communicator(build, lab, folder, facts):
     """Two ranks, a decoy first: over topoguard, on the link that it decided on."""
-    env = plugin_environment(build, folder.parent / "installed", MASTER_ADDR=lab.master)
+    env = plugin_environment(build.plugin, folder.parent / "installed", MASTER_ADDR=lab.master)
     ranks = [RankSpec(namespace=namespace) for namespace in lab.namespaces]
     results = run_job(build, folder, ["init", "destroy"], ranks=ranks, env=env)
     row = {}

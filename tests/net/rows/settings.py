@@ -2,10 +2,9 @@
 """What the user or the machine sets: topoguard gives way, and says so where it matters."""
 
 import re
-import struct
-import subprocess
 
 from rig.announced import Announced
+from rig.elf import copy_without
 from rig.job import expect_success
 from rig.lab import Lab
 from rig.outcome import expect, expect_equal
@@ -88,33 +87,10 @@ def native_version_missing(run):
 
 
 def plugin_without(run, symbol):
-    """A copy of the plugin, in a folder of its own, that does not export `symbol`: hidden in .dynsym, which dlsym passes over."""
-    content = bytearray(run.build.plugin.read_bytes())
-    symbols, names = (section(run.build.plugin, name) for name in (".dynsym", ".dynstr"))
-    hidden = 0
-    for at in range(*symbols, SYMBOL.size):
-        name, info, _, index, value, size = SYMBOL.unpack_from(content, at)
-        end = content.index(b"\0", names[0] + name)
-        if content[names[0] + name:end] == symbol.encode():
-            SYMBOL.pack_into(content, at, name, info, STV_HIDDEN, index, value, size)
-            hidden += 1
-    expect_equal(hidden, 1, f"dynamic symbols {symbol} of the plugin")
+    """A folder with a copy of the plugin that does not export `symbol`."""
     folder = run.new_folder("plugin")
-    folder.mkdir()
-    (folder / run.build.plugin.name).write_bytes(content)
+    copy_without(run.build.plugin, symbol, folder)
     return folder
-
-
-SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
-STV_HIDDEN = 2
-
-
-def section(file, name):
-    """Offset and end of an ELF section in its file."""
-    listing = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, check=True, timeout=60).stdout
-    found = re.search(rf" {re.escape(name)} +\w+ +\w+ (\w+) (\w+)", listing)
-    offset, size = (int(number, 16) for number in found.groups())
-    return offset, offset + size
 
 
 def with_foreign(run, **settings):
