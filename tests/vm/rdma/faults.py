@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of two machines that no choice on either can mend: topoguard behaves as stock does, and names the cause."""
+"""Scenarios of two machines that no choice on either can mend: topoguard names device, peer and cause."""
 import host
 from job import Decision
 from node import expect, same
@@ -16,9 +16,8 @@ def port_down_on_one(node):
         expect("is DOWN" in decision.findings.get(("port-down", "rxe1"), ""), f"findings: {decision.findings}")
     found = node.compare()
     expect("vm-b" in found.get("hca-count-mismatch", ""), f"compare: {found}")
-    # What both have carries; what only one has does not, and stock is silent about it.
-    expect(node.move("topoguard", 2).right, "the rail that both have did not carry")
-    node.stock_fails(channels=4)
+    # What both have carries. The third connection is the first that leaves by rxe1, for the other machine's only one.
+    node.fails(decision, "peer-unreachable", "rxe1", "10.99.0.2", channels=3)
 
 
 def rdma_gone(node):
@@ -48,11 +47,11 @@ def user_pin_wrong(node):
 
 
 def mtu_mismatch(node):
-    """4200 on one machine, 1500 on the other: compare says it; stock's error names no MTU."""
+    """4200 on one machine, 1500 on the other: compare says it and the connection; stock's error names no MTU."""
     node.rails(4200 if node.me == 0 else 1500)
     found = node.compare()
     expect("4200 on vm-a" in found.get("mtu-mismatch", ""), f"compare: {found}")
-    node.fails_as_stock(node.decide(node.rail_gids()))
+    node.fails(node.decide(node.rail_gids()), "mtu-mismatch", "rxe0", "10.99.0.2")
 
 
 def rails_crossed(node):
@@ -67,7 +66,7 @@ def rails_crossed(node):
         host.wait_gid(f"rxe{number}", gids[f"rxe{number}"])
     found = node.compare()
     expect("rail-mismatch" in found, f"compare: {found}")
-    node.fails_as_stock(node.decide(gids))
+    node.fails(node.decide(gids), "peer-unreachable", "rxe0", "10.99.1.2")
 
 
 def wrong_subnet(node):
@@ -78,4 +77,4 @@ def wrong_subnet(node):
     host.wait_gid("rxe0", f"10.99.{node.me}.1")
     found = node.compare()
     expect("subnet-mismatch" in found, f"compare: {found}")
-    node.fails_as_stock(node.decide({"rxe0": f"10.99.{node.me}.1"}))
+    node.fails(node.decide({"rxe0": f"10.99.{node.me}.1"}), "peer-unreachable", "rxe0", "10.99.1.1")
