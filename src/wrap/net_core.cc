@@ -255,6 +255,15 @@ void NetCore::check_steering(const Session& session, const Voice& voice, const B
   const bool lost_ib = session.decision.transport == Transport::ib && base.kind == BaseKind::socket;
   const auto wanted = wanted_devices(session.decision, lost_ib ? BaseKind::ib : base.kind);
   if (seen == wanted || wanted.empty()) return;
+  // The chain was whole up to NCCL itself: what is left is its library, or the drivers that this loads.
+  if (lost_ib)
+    return complain(
+        voice, Severity::warning, "slow-fallback",
+        "this host has RDMA hardware that can be used (" + joined(wanted) + "), and the data goes over TCP (" +
+            joined(seen) +
+            "): NCCL's IB transport found no device. Mostly libibverbs.so.1 or its driver (libmlx5 and the "
+            "like) is missing in the image, or nccl.conf sets NCCL_IB_DISABLE or NCCL_IB_HCA. Remedy: "
+            "install rdma-core and ibverbs-providers in the image; ibv_devinfo must list the devices there");
   complain(voice, Severity::warning, "steering-not-applied",
            "NCCL took " + joined(seen) + " where topoguard decided on " + joined(wanted) +
                ". NCCL may have looked at its devices before topoguard could act, or nccl.conf may set them. Data goes "

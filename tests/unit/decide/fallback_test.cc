@@ -44,7 +44,7 @@ const Broken kBroken[] = {
     {"no-port", [](Host&, RdmaDevice& hca) { hca.ports.clear(); }, "lists no port"},
     {"port-down", [](Host&, RdmaDevice& hca) { hca.ports[0].state = "DOWN"; }, "mlx5_0:1 is DOWN"},
     {"subnet-manager-missing", [](Host&, RdmaDevice& hca) { hca.ports[0].state = "INIT"; }, "subnet manager"},
-    {"link-layer-unknown", [](Host&, RdmaDevice& hca) { hca.ports[0].link_layer.reset(); }, "neither InfiniBand"},
+    {"link-layer-unknown", [](Host&, RdmaDevice& hca) { hca.ports[0].link_layer = "Unknown"; }, "neither InfiniBand"},
     {"gid-missing",
      [](Host&, RdmaDevice& hca) {
        hca.ports[0].link_layer = "Ethernet";

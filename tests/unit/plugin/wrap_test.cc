@@ -94,7 +94,7 @@ TEST_CASE("IB without a device, also where only its second init() succeeds: Sock
       EXPECT(nccl.mock->socket.inits == 2);
     });
     CHECK_CHILD(child);
-    CHECK(has(child.err, "steering-not-applied"));
+    CHECK(has(child.err, "slow-fallback"));
   }
 }
 
