@@ -14,8 +14,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kUnknownMtu = 1500;
-// Lost by chance, or late on a busy host: five times before a size counts as lost, three in the search.
-constexpr int kFirstTries = 5, kTries = 3;
+// Lost by chance, or late on a busy host: five times before a size counts as lost, three in the search. Longer while
+// nothing at all has come back: without an answer to the small size, nothing is known of the large one.
+constexpr int kFirstTries = 5, kTries = 3, kTriesForAny = 14;
 constexpr milliseconds kFirstPause{200}, kPause{120};
 
 int wanted_size(const Offer& from, const Offer& to) {
@@ -83,7 +84,7 @@ void PathMtuProbe::tick() {
   drain_errors();
   receive();
   if (finished_) return;
-  if (sent_ < (first_ ? kFirstTries : kTries)) {
+  if (sent_ < (!first_ ? kTries : low_ == 0 ? kTriesForAny : kFirstTries)) {
     send_all();
     timer_ = loop_.at(Clock::now() + (first_ ? kFirstPause : kPause), [this] { tick(); });
     return;
