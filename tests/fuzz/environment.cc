@@ -11,13 +11,17 @@ using namespace topoguard;
 namespace {
 
 constexpr const char* kHost = R"({"schema":"topoguard.host/1","links":[
- {"ifname":"eth0","ifindex":2,"up":true,"running":true,"speed_mbps":100000,"device":"0000:01:00.0",
-  "addresses":[{"address":"10.0.0.1","prefix":24,"scope":"global"}]},
- {"ifname":"docker0","ifindex":3,"kind":"bridge","up":true,"running":true,
-  "addresses":[{"address":"172.17.0.1","prefix":16,"scope":"global"}]}],
- "rdma":[{"name":"mlx5_0","ports":[{"port":1,"state":"ACTIVE","link_layer":"Ethernet","rate_gbps":100,
-  "gids":[{"index":0,"gid":"fe80::1","type":"RoCE v2","netdev":"eth0"},
-          {"index":3,"gid":"::ffff:10.0.0.1","type":"RoCE v2","netdev":"eth0"}]}]}]})";
+ {"ifindex":2,"ifname":"eth0","flags":["BROADCAST","UP","LOWER_UP"],"mtu":9000,"operstate":"UP","link_type":"ether",
+  "parentbus":"pci","parentdev":"0000:31:00.0","speed_mbps":100000,
+  "addr_info":[{"family":"inet","local":"10.60.0.11","prefixlen":24,"scope":"global"}]},
+ {"ifindex":3,"ifname":"docker0","flags":["BROADCAST","UP","LOWER_UP"],"mtu":1500,"operstate":"UP",
+  "link_type":"ether","linkinfo":{"info_kind":"bridge"},
+  "addr_info":[{"family":"inet","local":"172.17.0.1","prefixlen":16,"scope":"global"}]}],
+ "routes":[{"dst":"10.60.0.0/24","dev":"eth0","prefsrc":"10.60.0.11"},{"dst":"default","gateway":"10.60.0.1","dev":"eth0"}],
+ "rdma":[{"name":"mlx5_0","node_type":"CA","driver":"mlx5_core","pci":"0000:31:00.0","ports":[{"port":1,
+  "state":"ACTIVE","phys_state":"LinkUp","link_layer":"Ethernet","rate_gbps":100,"active_mtu":4096,"netdev":"eth0",
+  "gids":[{"index":1,"gid":"fe80:0000:0000:0000:0000:0000:0000:0005","type":"RoCE v2","ndev":"eth0"},
+          {"index":3,"gid":"0000:0000:0000:0000:0000:ffff:0a3c:000b","type":"RoCE v2","ndev":"eth0"}]}]}]})";
 
 }  // namespace
 
