@@ -99,7 +99,9 @@ def as_unknown(build, lab, folder, facts):
     """A topoguard that is older than this NCCL, made by hiding its newest table: it only steers, and nothing breaks."""
     if facts["net_api"] is None or facts["net_api"] < 7:  # 2.18 finds no other table of ours
         return {}
-    hidden = copy_without(build.plugin, f"ncclNetPlugin_v{facts['net_api']}", folder / "older")
+    # Both: 2.26 and 2.27 read a NULL pointer where a plugin has CollNet v10 and no net v10 (getNcclCollNet_v10).
+    newest = [f"nccl{kind}Plugin_v{facts['net_api']}" for kind in ("Net", "CollNet")]
+    hidden = copy_without(build.plugin, newest, folder / "older")
     env = plugin_environment(hidden, folder / "older-installed", MASTER_ADDR=lab.master)
     ranks = [RankSpec(namespace=namespace) for namespace in lab.namespaces]
     for rank, result in enumerate(run_job(build, folder / "older-job", ["init", "destroy"], ranks=ranks, env=env)):

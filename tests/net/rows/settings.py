@@ -89,7 +89,7 @@ def native_version_missing(run):
 def plugin_without(run, symbol):
     """A folder with a copy of the plugin that does not export `symbol`."""
     folder = run.new_folder("plugin")
-    copy_without(run.build.plugin, symbol, folder)
+    copy_without(run.build.plugin, [symbol], folder)
     return folder
 
 
