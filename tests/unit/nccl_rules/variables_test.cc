@@ -13,7 +13,7 @@ TEST_CASE("the table is sorted, without doubles, and each row has its place") {
   for (const auto& row : table) {
     INFO(row.name);
     CHECK(row.name.substr(0, 5) == "NCCL_");
-    CHECK(row.since <= row.until);
+    CHECK((row.since <= row.until || row.until == kNewestNccl));  // still read, by later releases alone
     CHECK(!row.file.empty());
   }
 }
