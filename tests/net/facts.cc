@@ -62,8 +62,8 @@ std::string status_of_process(const std::string& name) {
   return {};
 }
 
-// Memory of its own: what a leak makes grow. In kB, as the kernel prints it.
-int own_memory() { return std::atoi(status_of_process("RssAnon").c_str()); }
+// In kB, as the kernel prints it.
+int memory(const char* kind) { return std::atoi(status_of_process(kind).c_str()); }
 
 nlohmann::json variables() {
   nlohmann::json variables = nlohmann::json::object();
@@ -80,9 +80,10 @@ nlohmann::json variables() {
 }  // namespace
 
 nlohmann::json process_facts() {
-  return {{"threads", thread_names()},   {"fds", open_files()},
-          {"objects", loaded_objects()}, {"mask", status_of_process("Cpus_allowed_list")},
-          {"memory_kib", own_memory()},  {"environment", variables()}};
+  return {{"threads", thread_names()},       {"fds", open_files()},
+          {"objects", loaded_objects()},     {"mask", status_of_process("Cpus_allowed_list")},
+          {"memory_kib", memory("RssAnon")}, {"resident_kib", memory("VmRSS")},
+          {"environment", variables()}};
 }
 
 }  // namespace rig

@@ -8,7 +8,8 @@
 namespace rig {
 
 // {"threads": [names], "fds": [targets of open files], "objects": [loaded files], "mask": "Cpus_allowed_list",
-//  "memory_kib": anonymous memory, "environment": {NCCL_* and TOPOGUARD_* variables}}
+//  "memory_kib": anonymous memory (what a leak makes grow), "resident_kib": all of it, "environment": {NCCL_* and
+//  TOPOGUARD_* variables}}
 nlohmann::json process_facts();
 
 }  // namespace rig

@@ -4,9 +4,11 @@
 //
 //   rank --libnccl libnccl.so.2 --rank 0 --ranks 2 --exchange FOLDER --report FILE init facts destroy init destroy
 //
-// Each step adds a line of JSON to the report: {"step", "ok", "error", "value"}. Standard output stays NCCL's own; the
-// program itself writes only to stderr. Exit: 0 all steps succeeded, 1 one failed (the rest is not run), 2 usage.
+// Each step adds a line of JSON to the report: {"step", "ok", "error", "value", "seconds"}. Standard output stays
+// NCCL's own; the program itself writes only to stderr. Exit: 0 all steps succeeded, 1 one failed (the rest is not
+// run), 2 usage.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 
@@ -33,8 +35,10 @@ int run(const Options& options) {
          << std::endl;
   for (const std::string& step : options.steps) {
     try {
+      const auto start = std::chrono::steady_clock::now();
       nlohmann::json value = communicators.run(step);
-      report << nlohmann::json{{"step", step}, {"ok", true}, {"value", value}} << std::endl;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      report << nlohmann::json{{"step", step}, {"ok", true}, {"value", value}, {"seconds", took.count()}} << std::endl;
     } catch (const std::exception& error) {
       std::fprintf(stderr, "rank %d: %s: %s\n", options.place.rank, step.c_str(), error.what());
       report << nlohmann::json{{"step", step}, {"ok", false}, {"error", error.what()}} << std::endl;

@@ -25,6 +25,7 @@ void add_decide(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_check(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_exec(CLI::App& app, Action& action);
 void add_settings(CLI::App& app, Action& action);
@@ -38,9 +39,14 @@ struct Decided {
 };
 Decided decide_for(HostSnapshot host);
 
-/// The recorded host in file ("-": standard input), or this machine where file is empty. Empty after an error line on
-/// stderr.
-std::optional<HostSnapshot> load_host(const std::string& file);
+/// The recorded host in file ("-": standard input), or this machine where file is empty, for the NCCL that
+/// release_here() sees. Empty after an error line on stderr.
+std::optional<HostSnapshot> load_host(const std::string& file, const std::string& libnccl);
+
+/// The release of the libnccl.so.2 named, with a line on stderr where none is seen in it; where it is empty, of the one
+/// that the linker would find.
+std::optional<std::string> release_here(const std::string& libnccl);
+inline constexpr const char* kLibncclHelp = "The libnccl.so.2 that the job loads, where the linker would not find it";
 
 /// By the worst finding.
 Status status_of(const std::vector<Finding>& findings);

@@ -18,12 +18,14 @@
 #include "launch/gpu_choice.h"
 #include "launch/gpu_uuids.h"
 #include "launch/launch_plan.h"
+#include "library_folder.h"
+#include "report/log_block.h"
+#include "report/phrases.h"
 #include "steer/provenance.h"
 
 namespace topoguard::cli {
 namespace {
 
-constexpr const char* kNetPlugin = "libnccl-net-topoguard.so";
 // As shells, env(1) and timeout(1) have it.
 enum ExecStatus : int { kCannotRun = 126, kNotFound = 127 };
 
@@ -34,19 +36,6 @@ struct Options {
   bool verbose = false;
   std::vector<std::string> command;
 };
-
-// With a closing slash; "" where the plugins are not found.
-std::string library_folder(const std::string& wanted) {
-  const std::string self = host::real_path("/proc/self/exe").value_or("");
-  const std::string here = self.substr(0, self.rfind('/') + 1);
-  // One build is packed for distributions that keep libraries in different folders.
-  std::vector<std::string> folders = {here + "../" TOPOGUARD_LIBDIR, here + "../lib/x86_64-linux-gnu",
-                                      here + "../lib64", here + "../lib", here};
-  if (!wanted.empty()) folders = {wanted};
-  for (const std::string& folder : folders)
-    if (const auto path = host::real_path(folder); path && host::exists(*path + "/" + kNetPlugin)) return *path + "/";
-  return {};
-}
 
 bool in_search_path(const Sources& sources, const std::string& folder, const std::string& ld_library_path) {
   const auto found = host::LibraryPath(sources, ld_library_path).find(kNetPlugin);
@@ -97,6 +86,8 @@ int run(Options options) {
   if (named && !gpu.pci) complain(gpu.why + ": CPUs are left alone");
   const AffinityOutcome bound = bind_for_communicator(decided.host, decided.decision, decided.policy, affinity);
   if (options.verbose) {
+    for (const Finding& problem : decided.policy.problems) complain(finding_line(problem));
+    if (plan.set.empty()) complain("sets nothing, in mode " + mode_phrase(decided.policy));
     for (const auto& [name, value] : plan.set) complain("sets " + name + "=" + value);
     for (const std::string& name : plan.unset) complain("unsets " + name);
     complain(gpu.pci ? fmt::format("{} (GPU by {})", bound.text, gpu.why) : fmt::format("{}; {}", bound.text, gpu.why));
@@ -124,6 +115,7 @@ void add_exec(CLI::App& app, Action& action) {
   command->add_option("--libraries", options->libraries, "Folder of topoguard's libraries");
   command->add_flag("-v,--verbose", options->verbose, "Say on stderr what is set and bound, and why");
   command->add_option("command", options->command, "What to run, after --")->required();
+  command->footer("Exit status: that of COMMAND; 126 where it cannot be run, 127 where it is not there, 3 bad usage.");
   command->callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect and decide beside `ip -d -j addr`: on this host, and where there are two thousand links."""
+
+import json
+import os
+
+from rig.lab import ip, remove_namespace, require_namespaces
+from rig.outcome import Skipped
+
+from .row import Row, output, shown, spread
+
+TWICE = 2.0
+LINEAR = 1.5  # times the growth of the links
+
+
+def look(bench, rounds, namespace=None):
+    inside = ["ip", "netns", "exec", namespace] if namespace else []
+    found = json.loads(output([*inside, bench.built("tests/bench/look"), str(bench.rounds(rounds))], timeout=300))
+    whole = [sum(pair) for pair in zip(found["collect_ms"], found["decide_ms"])]
+    ratios = [ours / theirs for ours, theirs in zip(whole, found["ip_ms"])]
+    return {"links": found["links"], "ms": spread(whole), "collect_ms": spread(found["collect_ms"]), "decide_ms": spread(found["decide_ms"]),
+            "ip_ms": spread(found["ip_ms"]), "ratio": spread(ratios)}
+
+
+def row_of(what, found):
+    ratio = found["ms"]["median"] / found["ip_ms"]["median"]
+    met = ratio <= TWICE
+    return Row(f"collect + decide, {what} ({found['links']} links)", "`ip -d -j addr`",
+               f"{shown(found['ms'], 'ms')}: {ratio:.2f} times the command's {shown(found['ip_ms'], 'ms')}", "at most twice the command", met,
+               "" if met else f"collect {found['collect_ms']['median']:.2f} ms, decide {found['decide_ms']['median']:.2f} ms",
+               {**found, "ratio_of_medians": ratio})
+
+
+def with_pairs(bench, pairs, rounds):
+    name = f"topoguard-{os.getpid()}-links{pairs}"
+    batch = bench.scratch / f"links{pairs}"
+    batch.write_text("".join(f"link add v{i} type veth peer name w{i}\n" for i in range(pairs)))
+    ip("netns", "add", name)
+    try:
+        output(["ip", "-n", name, "-batch", batch], timeout=300)
+        output(["ip", "-n", name, "link", "set", "lo", "up"])
+        return look(bench, rounds, name)
+    finally:
+        remove_namespace(name)
+
+
+def collect_and_decide(bench):
+    rows = [row_of("this host", look(bench, 200))]
+    try:
+        require_namespaces()
+        small, large = with_pairs(bench, 100, 40), with_pairs(bench, 1000, 10)
+    except Skipped as reason:
+        return [*rows, Row("collect + decide, 1,000 veth pairs", "`ip -d -j addr`", why=str(reason))]
+    rows.append(row_of("100 veth pairs", small))
+    rows.append(row_of("1,000 veth pairs", large))
+    growth, links = large["ms"]["median"] / small["ms"]["median"], large["links"] / small["links"]
+    met = growth <= LINEAR * links
+    rows.append(Row("collect + decide, growth", "a host 10 times smaller", f"{growth:.1f} times the time for {links:.1f} times the links",
+                    f"linear: at most {LINEAR * links:.0f} times", met, "" if met else "it grows faster than the links", {"growth": growth, "links": links}))
+    return rows
