@@ -28,14 +28,14 @@ Finding unknown_name(const std::string& name, SettingSource source) {
     if (other.name != name) continue;
     if (other.why == OtherName::Why::planned)
       return problem("setting-not-here",
-                     seen + " is not in this version and does nothing (" + std::string(other.note) + ")",
+                     seen + " is not in this version and does nothing (" + std::string(other.note) + ").",
                      "Remove it, or use a topoguard release that has it.");
-    return problem("setting-unknown", seen + " does nothing any more", "Use " + std::string(other.note) + " instead.");
+    return problem("setting-unknown", seen + " does nothing any more.", "Use " + std::string(other.note) + " instead.");
   }
   std::vector<std::string_view> known;
   for (const Setting& setting : settings()) known.push_back(setting.name);
   const auto likely = likely_name(name, known);
-  return problem("setting-unknown", seen + " is no setting of topoguard and does nothing",
+  return problem("setting-unknown", seen + " is no setting of topoguard and does nothing.",
                  likely ? "Did you mean " + std::string(*likely) + "?" : "`topoguard settings` lists them all.");
 }
 
@@ -89,7 +89,7 @@ Policy policy_from(const HostSnapshot& host) {
       if (!list) policy.sources.erase(name);
       policy.problems.push_back(problem(
           "setting-invalid",
-          name + "=\"" + printable(*value, 80) + "\" " + std::string(source_text(source)) + ": " + wrong,
+          name + "=\"" + printable(*value, 80) + "\" " + std::string(source_text(source)) + ": " + wrong + ".",
           list ? "Correct the entry; the others are used."
                : "Correct it; until then the default" +
                      (setting.standard.empty() ? "" : " \"" + std::string(setting.standard) + "\"") + " is used."));

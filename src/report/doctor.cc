@@ -7,6 +7,7 @@
 
 #include "document/layout.h"
 #include "document/printable.h"
+#include "nccl_rules/release.h"
 #include "report/phrases.h"
 
 namespace topoguard {
@@ -31,6 +32,13 @@ std::string heading(const HostSnapshot& host) {
   if (host.system.virtualization && *host.system.virtualization != "none")
     out += ", virtual machine (" + *host.system.virtualization + ")";
   return out;
+}
+
+std::string release_phrase(const HostSnapshot& host) {
+  const std::string rules = ": the rules of " + kNewestNccl.text() + ", the newest known, are used";
+  if (!host.nccl_version) return "release unknown" + rules;
+  return NcclRelease::parse(*host.nccl_version) ? *host.nccl_version
+                                                : "\"" + *host.nccl_version + "\" is no release" + rules;
 }
 
 struct Row {
@@ -108,11 +116,11 @@ void add_gpus(std::string& out, const HostSnapshot& host, const Decision& decisi
   }
 }
 
-std::string sets_phrase(const Policy& policy, const Decision& decision) {
-  if (decision.env.empty()) return "nothing: NCCL takes these by itself, or by your own settings";
-  std::string out;
-  for (const auto& [name, value] : decision.env) out += (out.empty() ? "" : " ") + name + "=" + value;
-  return policy.mode == Mode::enforce ? out : out + " (not in mode " + (policy.mode == Mode::off ? "off)" : "observe)");
+std::string sets_phrase(const HostSnapshot& host, const Policy& policy, const Decision& decision) {
+  if (decision.env.empty()) return sets_nothing_phrase(host, decision);
+  const std::string out = variables_phrase(decision.env);
+  if (policy.mode == Mode::enforce) return out;
+  return std::string("nothing, in mode ") + (policy.mode == Mode::off ? "off" : "observe") + "; in mode enforce " + out;
 }
 
 }  // namespace
@@ -139,12 +147,11 @@ std::string doctor_text(const HostSnapshot& host, const Policy& policy, const De
                         const TextStyle& style) {
   std::string out;
   add_fact(out, "Host", heading(host), style);
-  add_fact(out, "NCCL", host.nccl_version ? *host.nccl_version : "release unknown: rules of the newest known one",
-           style);
+  add_fact(out, "NCCL", release_phrase(host), style);
   add_fact(out, "Mode", mode_phrase(policy), style);
   add_fact(out, "Transport", transport_phrase(decision, 2000), style);
   add_fact(out, "NCCL alone", nccl_alone_phrase(host), style);
-  add_fact(out, "Sets", sets_phrase(policy, decision), style);
+  add_fact(out, "Sets", sets_phrase(host, policy, decision), style);
   add_devices(out, decision, style);
   add_gpus(out, host, decision, style);
   add_title(out, "Findings", style);

@@ -6,8 +6,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-constexpr std::string_view kNothing =
-    "# nothing to set: NCCL takes the right devices by itself, or by your own settings\n";
+constexpr std::string_view kNothing = "# nothing to set here: `topoguard doctor` says why\n";
 
 std::string shell(const Variables& variables) {
   std::string out;

@@ -99,7 +99,7 @@ std::vector<std::string> log_block(const HostSnapshot& host, const Policy& polic
   add_devices(lines, decision.devices);
   const bool changes = run.way == Way::wrapped || run.way == Way::steering;
   if (decision.env.empty()) {
-    lines.push_back("sets nothing: NCCL takes these by itself, or by the user's own settings");
+    lines.push_back("sets " + sets_nothing_phrase(host, decision));
   } else {
     std::vector<std::string> words;
     for (const auto& [name, value] : decision.env) words.push_back(name + "=" + value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/phrases.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "document/printable.h"
@@ -62,6 +63,23 @@ std::string transport_phrase(const Decision& decision, std::size_t limit) {
     return "Socket over " + list(words, limit);
   }
   return "no transport: no usable network device is left";
+}
+
+std::string sets_nothing_phrase(const HostSnapshot& host, const Decision& decision) {
+  if (decision.transport == Transport::none) return "nothing: there is no device to lead NCCL to";
+  for (const Finding& finding : decision.findings)
+    if (finding.code == "address-not-steerable" || finding.code == "gid-not-steerable")
+      return "nothing: no variable leads NCCL there, see " + finding.code;
+  const bool asked = std::any_of(host.env.begin(), host.env.end(),
+                                 [](const auto& variable) { return variable.first.rfind("NCCL_", 0) == 0; });
+  return asked ? "nothing: NCCL takes these by itself, or by the NCCL_* variables that are set"
+               : "nothing: NCCL takes these by itself";
+}
+
+std::string variables_phrase(const std::map<std::string, std::string>& variables) {
+  std::string out;
+  for (const auto& [name, value] : variables) out += (out.empty() ? "" : " ") + name + "=" + value;
+  return out;
 }
 
 Paint paint_of(Verdict verdict) {

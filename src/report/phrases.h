@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "document/layout.h"
 #include "topoguard/decision.h"
 #include "topoguard/policy.h"
+#include "topoguard/snapshot.h"
 
 namespace topoguard {
 
@@ -21,6 +23,10 @@ std::string mode_phrase(const Policy& policy);
 std::string transport_phrase(const Decision& decision, std::size_t limit);
 /// "eth0 (10.0.0.11)"
 std::string interface_phrase(const SocketChoice& socket, const std::string& ifname);
+/// Where the decision sets no variable: "nothing: NCCL takes these by itself", or why else.
+std::string sets_nothing_phrase(const HostSnapshot& host, const Decision& decision);
+/// "NCCL_SOCKET_IFNAME==eth1 NCCL_IB_GID_INDEX=3"
+std::string variables_phrase(const std::map<std::string, std::string>& variables);
 Paint paint_of(Verdict verdict);
 /// "mlx5_0:1"
 std::string hca_phrase(const HcaChoice& hca);

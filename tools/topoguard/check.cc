@@ -5,11 +5,9 @@
 #include <memory>
 
 #include "check/check_text.h"
-#include "check/nccl_here.h"
 #include "check/run.h"
 #include "command.h"
 #include "core/session.h"
-#include "document/printable.h"
 #include "host/process_env.h"
 #include "io.h"
 #include "steer/provenance.h"
@@ -35,12 +33,7 @@ Decided decide_as_a_job(const Options& options) {
   CollectOptions how;
   how.front_end = FrontEnd::tool;
   how.may_resolve_names = true;
-  const auto path = options.libnccl.empty()
-                        ? check::find_libnccl(sources, live_variable("LD_LIBRARY_PATH").value_or(""))
-                        : std::optional(options.libnccl);
-  if (path) how.nccl_version = check::libnccl_release(*path);
-  if (!options.libnccl.empty() && !how.nccl_version)
-    complain("--libnccl: no NCCL release is seen in " + printable(options.libnccl, 300));
+  how.nccl_version = release_here(options.libnccl);
   return decide_for(look_at_host(sources, how));
 }
 
@@ -89,8 +82,7 @@ void add_check(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 65535));
   command->add_option("--job", options->launch.job,
                       "Only processes with the same text meet; else the launcher's job id");
-  command->add_option("--libnccl", options->libnccl,
-                      "The libnccl.so.2 that the job loads, where the linker would not find it");
+  command->add_option("--libnccl", options->libnccl, kLibncclHelp);
   command->add_option("--timeout", options->timeout, "Seconds that it may take, whoever is away (default 10)")
       ->check(CLI::Range(2.0, 3600.0));
   command->add_flag("--json", options->json, "Write the document topoguard.check/1");

@@ -56,7 +56,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_flag("--json", options->json, "As one JSON object");
   command->add_flag("--all", options->all, "Each host's own findings as well");
   command->add_flag("-v,--verbose", options->verbose, "Name every host");
-  command->footer("Example: srun topoguard snapshot | topoguard compare -");
+  command->footer("Example: srun --ntasks-per-node=1 topoguard snapshot | topoguard compare -\n\n" + app.get_footer());
   command->callback([&action, options] { action = [options] { return compare(*options); }; });
 }
 

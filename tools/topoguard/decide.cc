@@ -16,7 +16,7 @@ namespace topoguard::cli {
 namespace {
 
 struct Options {
-  std::string input, explain;
+  std::string input, explain, libnccl;
   bool json = false, list_codes = false, verbose = false;
 };
 
@@ -49,7 +49,7 @@ int explain(const Options& options, const Decided& decided) {
 
 int decide_command(const Options& options) {
   if (options.list_codes) return write_text(options.json ? codes_as_json() : list_codes()) ? kClean : kBadInput;
-  auto host = load_host(options.input);
+  auto host = load_host(options.input, options.libnccl);
   if (!host) return kBadInput;
   const Decided decided = decide_for(std::move(*host));
   if (!options.explain.empty()) return explain(options, decided);
@@ -64,12 +64,14 @@ int decide_command(const Options& options) {
 void add_decide(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("decide", "Decide for a recorded host, or for this one");
-  command->add_option("--snapshot", options->input,
-                      "The host's document, from `topoguard snapshot` (- is standard input)");
+  command->add_option("--snapshot,FILE", options->input,
+                      "A recorded host instead of this one, from `topoguard snapshot` (- is standard input)");
+  command->add_option("--libnccl", options->libnccl, kLibncclHelp);
   command->add_flag("--json", options->json, "Write the decision document");
-  command->add_option("--explain", options->explain, "Show the rules that matched this device, in order");
+  command->add_option("--explain", options->explain,
+                      "Show the rules that matched this device (a netdev or an HCA), in order");
   command->add_flag("--list-codes", options->list_codes, "List every finding code and reason, and what it means");
-  command->add_flag("-v,--verbose", options->verbose, "More detail");
+  command->add_flag("-v,--verbose", options->verbose, "Every device's detail, and what could not be read");
   command->callback([&action, options] { action = [options] { return decide_command(*options); }; });
 }
 

@@ -11,12 +11,12 @@ namespace topoguard::cli {
 namespace {
 
 struct Options {
-  std::string input;
+  std::string input, libnccl;
   bool json = false, verbose = false;
 };
 
 int doctor(const Options& options) {
-  auto host = load_host(options.input);
+  auto host = load_host(options.input, options.libnccl);
   if (!host) return kBadInput;
   const Decided decided = decide_for(std::move(*host));
   const std::string text = options.json ? write_decision(decided.decision)
@@ -28,6 +28,7 @@ int doctor(const Options& options) {
 void declare(CLI::App& app, const std::shared_ptr<Options>& options) {
   app.add_flag("--json", options->json, "Write the decision document");
   app.add_flag("-v,--verbose", options->verbose, "Every device's detail, and what could not be read");
+  app.add_option("--libnccl", options->libnccl, kLibncclHelp);
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ void add_doctor(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("doctor", "This host at a glance: devices, reasons, problems, remedies (the default)");
   declare(*command, options);
-  command->add_option("--snapshot", options->input, "A recorded host instead of this one (- is standard input)");
+  command->add_option("--snapshot,FILE", options->input, "A recorded host instead of this one (- is standard input)");
   // where another command is named its callback comes later and wins
   action = [options] { return doctor(*options); };
 }

@@ -7,6 +7,7 @@
 #include "document/document.h"
 #include "document/printable.h"
 #include "io.h"
+#include "nccl_rules/release.h"
 
 namespace topoguard::cli {
 namespace {
@@ -18,6 +19,10 @@ struct Options {
 };
 
 int import_files(const Options& options) {
+  if (!options.nccl.empty() && !NcclRelease::parse(options.nccl)) {
+    complain("--nccl: expected a release such as 2.28.9, found \"" + printable(options.nccl, 60) + "\"");
+    return kBadInput;
+  }
   HostSnapshot host;
   bool skipped = false;
   for (const std::string& file : options.files) {
@@ -61,6 +66,7 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("--hostname", options->hostname, "The host's name");
   command->add_flag("--pretty", options->pretty, "Indented, also through a pipe");
   command->add_flag("--json", options->json, "The snapshot is JSON anyway");
+  command->footer("Exit status: 0, 1 where a part was left out (standard error says which), 3 bad input or usage.");
   command->callback([&action, options] { action = [options] { return import_files(*options); }; });
 }
 

@@ -32,6 +32,7 @@ void add_settings(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("settings", "List every TOPOGUARD_* setting");
   command->add_option("--format", *format, "text, markdown or man")->check(CLI::IsMember({"text", "markdown", "man"}));
   command->add_flag("--json", *json, "As JSON");
+  command->footer("Exit status: 0, or 3 for bad usage.");
   command->callback([&action, format, json] {
     action = [format, json] {
       return write_text(*json ? as_json() : settings_table(formats.at(*format))) ? kClean : kBadInput;

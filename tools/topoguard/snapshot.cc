@@ -23,12 +23,12 @@ std::optional<RedactKey> random_key() {
 }
 
 struct Options {
-  std::string input, output, key;
+  std::string input, output, key, libnccl;
   bool redact = false, pretty = false, json = false;
 };
 
 int snapshot(const Options& options) {
-  auto host = load_host(options.input);
+  auto host = load_host(options.input, options.libnccl);
   if (!host) return kBadInput;
   if (options.redact || !options.key.empty()) {
     const auto key = options.key.empty() ? random_key() : RedactKey::from_phrase(options.key);
@@ -46,7 +46,9 @@ void add_snapshot(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("snapshot", "Write this host as a document, for a bug report, compare or decide");
-  command->add_option("FILE", options->input, "Take the host from this document instead (- is standard input)");
+  command->add_option("--snapshot,FILE", options->input, "A recorded host instead of this one (- is standard input)");
+  command->footer("Exit status: 0, or 3 for bad input or usage.");
+  command->add_option("--libnccl", options->libnccl, kLibncclHelp);
   command->add_flag("--redact", options->redact,
                     "Replace names and addresses consistently; the decision stays the same");
   command->add_option("--redact-key", options->key,
