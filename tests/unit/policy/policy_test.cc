@@ -91,7 +91,7 @@ TEST_CASE("a value that cannot be read keeps the default and says where, what, e
   CHECK(policy.sources.empty());
   const Finding& problem = only_problem(policy);
   CHECK(problem.code == "setting-invalid");
-  CHECK(problem.message == "TOPOGUARD_MODE=\"of\\x0a\" from the environment: expected enforce or observe or off");
+  CHECK(problem.message == "TOPOGUARD_MODE=\"of\\x0a\" from the environment: expected enforce or observe or off.");
   CHECK_THAT(problem.remedy, Catch::Contains("\"enforce\""));
 }
 
