@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 #include "bench/report.h"
 #include "bench/source.h"
@@ -80,7 +79,7 @@ int run_bench(const Options& options) {
   result.nccl_release = nccl.release();
   result.same_functions = nets.size() == 2 && nets[0]->data_slots() == nets[1]->data_slots();
   ::getloadavg(&result.load, 1);
-  result.processors = static_cast<int>(std::thread::hardware_concurrency());
+  result.processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   return write_text(options.json ? bench::bench_json(result) : bench::bench_text(result), options.output) ? kClean
                                                                                                           : kBadInput;
 }

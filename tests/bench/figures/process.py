@@ -4,7 +4,6 @@
 import json
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 
@@ -100,7 +99,7 @@ def calls(bench):
 def files(bench, release):
     """The plugin file as it is shipped: of tools/release where that was given, else stripped here."""
     if release:
-        plugin = next(release.rglob("libnccl-net-topoguard.so"))
+        plugin = release / "lib/libnccl-net-topoguard.so"
     else:
         plugin = bench.scratch / "stripped.so"
         output(["strip", "-o", plugin, bench.build.plugin])
@@ -111,7 +110,3 @@ def files(bench, release):
     why = "" if not foreign else f"needs {', '.join(foreign)}" + ("" if release else "; a release (tools/release) links them statically")
     return [Row("plugin file", "-", f"{size:.2f} MiB, {'of a release' if release else 'stripped'}", "at most 4 MiB, self-contained", met, why,
                 {"mib": size, "needed": needed})]
-
-
-def median_of(values):
-    return statistics.median(values)
