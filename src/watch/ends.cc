@@ -244,13 +244,13 @@ std::vector<Finding> differences(const OwnEnd& own, const Trailer& peer, const s
             std::to_string(peer.roce_version),
         "Give both ports a RoCE v2 GID (an IPv4 address on the interface), or set NCCL_IB_ROCE_VERSION_NUM on all "
         "ranks.");
-  if (!mine.address.is_zero() && !peer.address.is_zero() && mine.link_layer != LinkLayer::infiniband &&
-      mine.inet6 != peer.inet6)
+  // Sockets are not of this end's family but of the peer's listener (socket.cc): hosts with both families do connect
+  // so, and where the peer's is missing here, there is no route.
+  if (roce && !mine.address.is_zero() && !peer.address.is_zero() && mine.inet6 != peer.inet6)
     add(Severity::warning, "gid-type-mismatch",
         std::string("this end uses ") + (mine.inet6 ? "IPv6" : "IPv4") + ", the other " +
             (peer.inet6 ? "IPv6" : "IPv4"),
-        "Give both interfaces addresses of one family, or set NCCL_SOCKET_FAMILY and NCCL_IB_ADDR_FAMILY on all "
-        "ranks.");
+        "Give both interfaces addresses of one family, or set NCCL_IB_ADDR_FAMILY on all ranks.");
   if (mine.mtu > 0 && peer.mtu > 0 && mine.mtu != peer.mtu)
     add(Severity::warning, "mtu-mismatch",
         "MTU " + std::to_string(mine.mtu) + " on this end, " + std::to_string(peer.mtu) +

@@ -21,6 +21,7 @@ from .plugin import expect_no_warnings, topoguard
 
 WARN = 2       # TOPOGUARD_CONNECT_WARN_S of these rows
 RELEASES = ("2.18.3", "2.20.5", "2.21.5", "2.22.3", "2.24.3", "2.26.5", "2.27.3", "2.28.9", "2.29.7", "2.30.7")
+QUIET = 8      # seconds that stock is given to say something: twice the time after which topoguard has ended it or spoken
 PATIENCE = 60  # seconds that a loaded machine may take for a line that is due after WARN
 
 
@@ -68,6 +69,36 @@ def wait_said(job, rank, pattern=WAITING):
     expect(False, f"rank {rank} said nothing in {PATIENCE} s")
 
 
+def stock_waits(run, lab, ranks=None, name="stock", then=None, seconds=QUIET, **env):
+    """Stock beside it: every rank that has a channel over the network has set it up (`then` is done), and `seconds` later none has
+    ended and none has a warning. Returns the lines that speak of a failed attempt to connect, by rank."""
+    ranks = ranks or nodes(lab)
+    with run.job(["init"], name=name, ranks=ranks, env={"MASTER_ADDR": lab.master, **env}) as job:
+        for rank in range(len(ranks)):
+            wait_said(job, rank, r"via NET/Socket/|via SHM|via P2P")
+        if then:
+            then(job)
+        living = [process for process in job.processes if process.running]
+        time.sleep(seconds)
+        expect(all(process.running for process in living), "a rank of stock has ended by itself")
+        for rank in range(len(ranks)):
+            expect_equal(said(job, rank, r"NCCL WARN (.*)"), [], f"warnings of stock's rank {rank}")
+        retries = {rank: lines for rank in range(len(ranks)) if (lines := said(job, rank, r"NCCL INFO (.*retry.*)"))}
+    print(f"stock: {len(living)} ranks hang, {seconds} s after their channels were set up there is no warning"
+          + "".join(f"; rank {rank}: {lines[-1]}" for rank, lines in retries.items()), flush=True)
+    return retries
+
+
+def stock_runs(run, lab, **options):
+    """Stock beside it: the job comes up, and nothing is said of what topoguard warns of."""
+    results = run.run(["init", "destroy"], name="stock", **{"ranks": nodes(lab), "env": {"MASTER_ADDR": lab.master}, **options})
+    expect_success(results, "Socket")
+    for rank, result in enumerate(results):
+        expect_equal(result.log.lines(r"NCCL WARN"), [], f"warnings of stock's rank {rank}")
+    print("stock: comes up, no warning", flush=True)
+    return results
+
+
 def show(who, line, after):
     print(f"{who}, seen {after:.1f} s after the start: {line}", flush=True)
 
@@ -88,11 +119,7 @@ def watch_black_hole(run):
     """A firewall swallows what comes to one node: stock hangs without a word, topoguard names both ends, on both sides. Once the
     firewall lets them pass, the job goes on, and that is said."""
     with Lab("slow-management") as lab, black_hole(lab, "b") as open_it:
-        stock = run.run(["init"], name="stock", ranks=nodes(lab), env={"MASTER_ADDR": lab.master}, timeout=HANG)
-        for rank, result in enumerate(stock):
-            expect_equal(result.status, None, f"exit status of stock's rank {rank}")
-            expect(not result.log.has(r"NCCL WARN"), f"stock's rank {rank} warns of something")
-        print(f"stock: both ranks hang for {HANG} s without a line", flush=True)
+        stock_waits(run, lab)
         with run.job(["init", "destroy"], ranks=nodes(lab), env=watching(run, lab)) as job:
             line, after = wait_said(job, 0)
             show("rank 0, which connects", line, after)
@@ -114,6 +141,7 @@ def watch_black_hole(run):
 def watch_time_limit(run):
     """TOPOGUARD_CONNECT_TIMEOUT_S: the same hang ends with an error of ncclCommInitRank on both ranks."""
     with Lab("slow-management") as lab, black_hole(lab, "b"):
+        stock_waits(run, lab)
         env = watching(run, lab, TOPOGUARD_CONNECT_TIMEOUT_S="4")
         began = time.monotonic()
         results = run.run(["init"], ranks=nodes(lab), env=env)
@@ -135,8 +163,9 @@ def watch_time_limit(run):
 
 @row("lab", "watch-dead-peer")
 def watch_dead_peer(run):
-    """The peer is killed while the other waits for it: the lines go on, and the limit ends it."""
+    """The peer is killed while the other waits for it: the lines go on, and the limit ends it. Stock notices nothing."""
     with Lab("slow-management") as lab, black_hole(lab, "b"):
+        stock_waits(run, lab, then=lambda job: job.processes[1].kill())
         with run.job(["init"], ranks=nodes(lab), env=watching(run, lab, TOPOGUARD_CONNECT_TIMEOUT_S="12")) as job:
             wait_said(job, 0)
             job.processes[1].kill()
@@ -162,6 +191,7 @@ def watch_peer_without(run):
         expect_equal([results[0].log.nets, results[1].log.nets], [{"topoguard"}, {"Socket"}], "nets of the channels")
         expect_no_warnings(results)
     with Lab("slow-management") as lab, black_hole(lab, "a"):
+        stock_waits(run, lab, name="stock-hang")
         specs = nodes(lab)
         specs[0].env = watching(run, lab)
         specs[1].env = {"NCCL_SOCKET_IFNAME": "=data0"}  # nobody sees to it there
@@ -178,6 +208,7 @@ def watch_other_settings(run):
     with Lab("healthy") as lab:
         specs = nodes(lab)
         specs[1].env = {"NCCL_SOCKET_NTHREADS": "2", "NCCL_NSOCKS_PERTHREAD": "2"}
+        stock_runs(run, lab, ranks=specs)
         results = run.run(["init", "destroy"], ranks=specs, env=topoguard(run, MASTER_ADDR=lab.master))
         expect_success(results, "topoguard")
         for rank, result in enumerate(results):
@@ -192,6 +223,7 @@ def watch_other_mtu(run):
     """A smaller MTU at one end."""
     with Lab("healthy") as lab:
         lab.on("b", "link", "set", "data0", "mtu", "1400")
+        stock_runs(run, lab)
         results = run.run(["init", "destroy"], ranks=nodes(lab), env=topoguard(run, MASTER_ADDR=lab.master))
         expect_success(results, "topoguard")
         for rank, result in enumerate(results):
@@ -199,14 +231,30 @@ def watch_other_mtu(run):
             print(f"rank {rank}: {Announced(result).warnings[0].text}", flush=True)
 
 
+@row("lab", "watch-two-families")
+def watch_two_families(run):
+    """One end has IPv4 and the other IPv6, and both hosts have both: sockets connect to whatever the other has, and the only warning
+    is that of the variable which made it so. Without the variable's end having IPv4 there is no route, which is another row's."""
+    with Lab("healthy") as lab:
+        for number, node in enumerate("ab"):
+            lab.on(node, "addr", "add", f"fd00:22::{number + 1}/64", "dev", "data0", "nodad")
+        specs = nodes(lab)
+        specs[1].env = {"NCCL_SOCKET_FAMILY": "AF_INET6"}
+        stock_runs(run, lab, ranks=specs)
+        results = run.run(["init", "destroy"], ranks=specs, env=topoguard(run, MASTER_ADDR=lab.master, TOPOGUARD_LOG="paths,connection"))
+        expect_success(results, "topoguard")
+        expect(results[0].log.has(r"connection \d+, sending.* to fd00:22::2"), "rank 0 does not connect to an IPv6 address")
+        expect(results[1].log.has(r"connection \d+, sending.* to " + re.escape(DATA["a"])), "rank 1 does not connect to an IPv4 address")
+        for rank, result in enumerate(results):
+            expect_equal({warning.code for warning in Announced(result).warnings}, {"env-mismatch"}, f"warnings of rank {rank}")
+
+
 @row("lab", "watch-no-route")
 def watch_no_route(run):
     """The kernel refuses the way to the peer's data address: one error that says so, and the job ends instead of retrying."""
     with Lab("slow-management") as lab:
         lab.on("a", "route", "add", "unreachable", f"{DATA['b']}/32")
-        stock = run.run(["init"], name="stock", ranks=nodes(lab), env={"MASTER_ADDR": lab.master}, timeout=HANG)
-        expect_equal([result.status for result in stock], [None, None], "exit status of stock, ended from outside")
-        print(f"stock: both ranks hang for {HANG} s", flush=True)
+        stock_waits(run, lab)
         with run.job(["init"], ranks=nodes(lab), env=watching(run, lab, TOPOGUARD_CONNECT_TIMEOUT_S="8")) as job:
             _, after = wait_said(job, 0, r"topoguard error \[peer-unreachable\]: (.*)")
             results = job.results()
@@ -228,7 +276,10 @@ def watch_ring_of_three(run):
         a, b = lab.namespaces
         specs = [RankSpec(namespace=a), RankSpec(namespace=b), RankSpec(namespace=b)]
         # One ring in one direction: no trees, one channel.
-        env = watching(run, lab, NCCL_ALGO="Ring", NCCL_MAX_NCHANNELS="1")
+        one_way = {"NCCL_ALGO": "Ring", "NCCL_MAX_NCHANNELS": "1"}
+        # Stock's first channel takes the management link: only a second one meets the hole.
+        stock_waits(run, lab, ranks=specs, NCCL_ALGO="Ring")
+        env = watching(run, lab, **one_way)
         with run.job(["init"], ranks=specs, env=env) as job:
             line, after = wait_said(job, 0)
             show("rank 0, which connects", line, after)
@@ -265,10 +316,21 @@ def watch_trailer_releases(run):
             raise Skipped("no other release of NCCL is to be had")
 
 
+def stock_demands_ib(run, lab):
+    """What stock has for it, NCCL_NET=IB, fails for a rank that is alone as well, and names no cause."""
+    results = run.run(["init"], name="stock-ib", ranks=nodes(lab)[:1], env={"MASTER_ADDR": lab.master, "NCCL_NET": "IB"})
+    expect_equal(results[0].status, 1, "exit status of a rank alone with NCCL_NET=IB")
+    said_of_it = results[0].log.lines(r"NCCL WARN")
+    expect_equal(len(said_of_it), 1, f"warnings of stock with NCCL_NET=IB: {said_of_it}")
+    print(f"stock with NCCL_NET=IB, a rank alone: {said_of_it[0]}", flush=True)
+
+
 @row("lab", "watch-require-ib")
 def watch_require_ib(run):
     """TOPOGUARD_REQUIRE=IB on hosts without RDMA: a communicator of one rank is not affected; one of two hosts fails with the reason."""
     with Lab("healthy") as lab:
+        stock_runs(run, lab)
+        stock_demands_ib(run, lab)
         env = topoguard(run, MASTER_ADDR=lab.master, TOPOGUARD_REQUIRE="IB")
         alone = run.run(["init", "destroy"], name="alone", ranks=nodes(lab)[:1], env=env)
         expect_equal([alone[0].status, alone[0].log.complete], [0, 1], "exit status and 'Init COMPLETE' lines of the rank that is alone")

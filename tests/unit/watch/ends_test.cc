@@ -80,6 +80,16 @@ TEST_CASE("what is not known stays unknown, and differs from nothing") {
   CHECK(differences(own_end(Session(), Carrier::unknown, "Foreign", {0, "", 0, 0}, 22809), Trailer(), "x").empty());
 }
 
+TEST_CASE("sockets of two address families do connect: no difference") {
+  OwnEnd own = own_end(Session(), Carrier::socket, "Socket", {0, "eth0", 0, 0}, 22809);
+  Trailer peer = own.facts;
+  set_address(own.facts, *IpAddress::parse("fd00::1"));
+  set_address(peer, *IpAddress::parse("10.0.0.2"));
+  own.facts.link_layer = peer.link_layer = LinkLayer::ethernet;
+  REQUIRE(own.facts.inet6 != peer.inet6);
+  CHECK(codes(own, peer) == Codes{});
+}
+
 TEST_CASE("equal ends do not differ") { CHECK(codes(hca_end(), hca_end().facts) == Codes{}); }
 
 TEST_CASE("each difference has its code; only what can never connect is an error") {
@@ -98,7 +108,7 @@ TEST_CASE("each difference has its code; only what can never connect is an error
     peer.roce_version = 1;
     CHECK(codes(own, peer) == Codes{"warning gid-type-mismatch"});
   }
-  SECTION("family") {
+  SECTION("family: no queue pair can have both") {
     peer.inet6 = true;
     CHECK(codes(own, peer) == Codes{"warning gid-type-mismatch"});
   }

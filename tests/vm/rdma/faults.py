@@ -2,7 +2,7 @@
 """Scenarios of two machines that no choice on either can mend: topoguard names device, peer and cause."""
 import host
 from job import Decision
-from node import expect, same
+from node import SILENCE, expect, same
 
 
 def port_down_on_one(node):
@@ -29,6 +29,35 @@ def rdma_gone(node):
     same(Decision().transport, "Socket" if node.me else "IB", "transport")
     found = node.compare()
     expect("vm-b" in found.get("transport-mismatch", ""), f"compare: {found}")
+    _one_over_tcp(node)
+
+
+def ib_disabled_on_one(node):
+    """NCCL_IB_DISABLE=1 on the second machine only, which is obeyed. NCCL has no common choice for two hosts: it never connects."""
+    node.rails()
+    env = {"NCCL_IB_DISABLE": "1"} if node.me else {}
+    same(Decision(env).transport, "Socket" if node.me else "IB", "transport")
+    _one_over_tcp(node, env)
+
+
+def _one_over_tcp(node, env=None):
+    """IB on the first machine, Socket on the second. Each refuses where it connects, at once, and names both ends; the first
+    machine connects first."""
+    run = node.move("topoguard", 2, env, silence=SILENCE)
+    expect(not run.right, "topoguard moved everything: this scenario shows nothing")
+    said = [line[line.find("topoguard"):] for line in run.log.splitlines() if "transport-mismatch" in line]
+    node.note("topoguard says: " + (said[0] if said else "nothing"))
+    kinds = ["RDMA (IB)", "TCP (Socket)"]
+    wanted = f"this end uses {kinds[node.me]}, the other {kinds[1 - node.me]}"
+    tail = "\n".join(run.log.splitlines()[-12:])
+    expect(all(wanted in line for line in said), f"not {wanted!r}: {said}")
+    expect(said or node.me == 1, f"no line has transport-mismatch:\n{tail}")
+    expect(run.status == 1 or node.me == 1, f"status {run.status}: the connection was not refused\n{tail}")
+    stock = node.move("stock", 2, env, silence=SILENCE, builtin="Socket" if node.me else "IB")
+    expect(not stock.right, "stock moved everything: this scenario shows nothing")
+    lines = [line for line in stock.warnings() if "real path" not in line]
+    node.note("stock says: " + ("; ".join(lines) or "nothing"))
+    expect(not any("RDMA" in line or "Socket transport" in line for line in lines), f"stock names the cause: {lines}")
 
 
 def user_pin_wrong(node):

@@ -54,6 +54,7 @@ class Run:
     gids: dict  # device -> (index, GID) that the transport used, where this machine sent
     packets: dict  # device -> RDMA packets by the device's own counters
     log: str = field(repr=False)
+    seconds: float = 0  # from this end's start to its end
 
     @property
     def right(self):
@@ -90,21 +91,22 @@ class Silence:
         return time.monotonic() - self.since > self.seconds
 
 
-def move(peer, me, net, channels, env=None, timeout=60, silence=None):
+def move(peer, me, net, channels, env=None, timeout=60, silence=None, builtin="IB"):
     """One mover on each machine, bytes in both directions over `channels` connections, dealt over the devices in turn; ended
-    after `timeout` seconds, or earlier where nothing has happened for `silence` seconds."""
+    after `timeout` seconds, or earlier where nothing has happened for `silence` seconds. Stock is NCCL's own `builtin` here."""
     folder = Path(tempfile.mkdtemp())
     exchange = folder / "exchange"
     exchange.mkdir()
-    command = [BUILD / "tests/net/mover", "--libnccl", NCCL / "libnccl.so.2", "--net", PLUGIN if net == "topoguard" else "IB", "--rank", me,
+    command = [BUILD / "tests/net/mover", "--libnccl", NCCL / "libnccl.so.2", "--net", PLUGIN if net == "topoguard" else builtin, "--rank", me,
                "--both-ways", "--channels", channels, "--bytes", BYTES, "--exchange", exchange, "--report", folder / "report"]
     before = host.packets()
     peer.meet("move " + net)
+    started = time.monotonic()
     with open(folder / "log", "wb") as log:
         mover = subprocess.Popen([str(word) for word in command], env=environment({**SETTINGS, "NCCL_DEBUG_FILE": f"{folder}/nccl", **(env or {})}), stdin=subprocess.DEVNULL,
                                  stdout=log, stderr=subprocess.STDOUT)
     try:
-        status, peer_status = _carry(peer, mover, exchange, timeout, Silence(folder / "nccl", silence))
+        status, peer_status, ended = _carry(peer, mover, exchange, timeout, Silence(folder / "nccl", silence))
     finally:
         mover.kill()
         mover.wait()
@@ -115,13 +117,15 @@ def move(peer, me, net, channels, env=None, timeout=60, silence=None):
     devices = json.loads(report.read_text())["devices"] if report.exists() and report.stat().st_size else []
     names = [device["name"] for device in devices] or re.findall(r"Made virtual device \[\d+\] name=(\S+)", log)
     shutil.rmtree(folder)
-    return Run(status, peer_status, names, used_gids(log), {name: after[name] - before.get(name, 0) for name in after}, log)
+    return Run(status, peer_status, names, used_gids(log), {name: after[name] - before.get(name, 0) for name in after}, log,
+               ended - started)
 
 
 def _carry(peer, mover, exchange, timeout, silence):
-    """Carries the files of the exchange folder until both movers have ended. One that waits for another that has failed is ended."""
+    """Carries the files of the exchange folder until both movers have ended. One that waits for another that has failed is ended.
+    Returns both statuses and when this machine's ended."""
     deadline = time.monotonic() + timeout
-    sent, status, peer_status = set(), None, None
+    sent, status, peer_status, at_end = set(), None, None, None
     while status is None or peer_status is None:
         _send_new(peer, exchange, sent)
         if status is None:
@@ -130,7 +134,7 @@ def _carry(peer, mover, exchange, timeout, silence):
                 mover.kill()
                 ended = "timeout"
             if ended is not None:
-                status = ended
+                status, at_end = ended, time.monotonic()
                 _send_new(peer, exchange, sent)  # what it put there at last
                 peer.send("ended", status)
                 deadline += 30
@@ -153,7 +157,7 @@ def _carry(peer, mover, exchange, timeout, silence):
                 deadline = min(deadline, time.monotonic() + 5)
         else:
             raise RuntimeError(f"moving, and the other machine is at {what!r}")
-    return status, peer_status
+    return status, peer_status, at_end
 
 
 def _send_new(peer, exchange, sent):

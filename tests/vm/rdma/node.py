@@ -56,9 +56,9 @@ class Node:
             same(decision.env, sets, "variables set")
         return decision
 
-    def move(self, net, channels=4, env=None, timeout=60, silence=None):
-        run = move(self.peer, self.me, net, channels, env, timeout, silence)
-        self.note(f"{net}: status {run.status}, devices {' '.join(run.devices)}, "
+    def move(self, net, channels=4, env=None, timeout=60, silence=None, builtin="IB"):
+        run = move(self.peer, self.me, net, channels, env, timeout, silence, builtin)
+        self.note(f"{net}: status {run.status} after {run.seconds:.0f} s, devices {' '.join(run.devices)}, "
                   f"GIDs {' '.join(f'{name}:{index}={gid}' for name, (index, gid) in sorted(run.gids.items()))}")
         return run
 
