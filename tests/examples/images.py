@@ -36,8 +36,9 @@ def build(podman, arguments, dockerfile, tag):
 
 
 def run(podman, image, name, volumes, env, *command):
-    words = podman.run_arguments(name, NETWORK, volumes, env, command)
-    return podman(*[image if word == BASE else word for word in words])
+    first, *words = podman.run_arguments(name, NETWORK, volumes, env, command)
+    # NCCL takes 34 MB of shared memory a rank for its proxies; containers have 64 MB by default.
+    return podman(first, "--shm-size", "1g", *[image if word == BASE else word for word in words])
 
 
 def rig(podman, arguments):
