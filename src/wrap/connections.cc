@@ -5,7 +5,6 @@
 #include <ctime>
 
 #include "core/guard.h"
-#include "watch/transfers.h"
 #include "watch/waiting.h"
 #include "watch/waiting_text.h"
 #include "wrap/peer_check.h"
@@ -209,7 +208,7 @@ void Connections::came_up(const Seat& seat, Key key, void* comm, double now) {
     const std::lock_guard<std::mutex> lock(mutex_);
     open_.insert_or_assign(comm, Open{end.waiter->connection, 0});
   }
-  if (watch::Transfers* transfers = watch::Transfers::on()) transfers->open(comm);
+  if (watch::Transfers::on() != nullptr) watch::Transfers::open(comm);
   record::connected(*seat.session, seat.voice(), end.waiter->connection, now - end.waiter->since);
   if (end.line) say_finding(seat, *end.line, Reach::process);
 }
@@ -274,8 +273,8 @@ void Connections::closing(void* comm) noexcept {
       connection = std::move(found->second.connection);
       open_.erase(found);
     }
-    if (watch::Transfers* transfers = watch::Transfers::on())
-      if (const auto sum = transfers->close(comm))
+    if (watch::Transfers::on() != nullptr)
+      if (const auto sum = watch::Transfers::close(comm))
         record::moved(*seat->session, connection, sum->operations, sum->bytes);
     record::closed(*seat->session, seat->voice(), connection);
     return true;
@@ -292,13 +291,13 @@ void Connections::closing_listener(void* comm) noexcept {
   });
 }
 
-void Connections::unfinished(const void* request) noexcept {
+void Connections::look(watch::Transfers::Slot& slot) noexcept {
   guarded(false, [&] {
     const Seat* seat = watching();
     watch::Transfers* transfers = watch::Transfers::on();
     if (seat == nullptr || transfers == nullptr) return false;
     const double now = clock(), limit = seat->session->policy.stall_warn_s;
-    const auto stalled = transfers->look(request, now, limit);
+    const auto stalled = watch::Transfers::look(slot, now, limit);
     if (stalled.empty() || !transfers->due(now, limit)) return false;
     std::vector<watch::StalledConnection> named;
     {

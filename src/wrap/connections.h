@@ -19,6 +19,7 @@
 
 #include "record/record.h"
 #include "watch/trailer.h"
+#include "watch/transfers.h"
 #include "wrap/seat.h"
 
 namespace topoguard {
@@ -62,8 +63,8 @@ class Connections {
   void registered(void* comm, record::Memory memory, tgnccl_result_t result) noexcept;
   void closing(void* comm) noexcept;
   void closing_listener(void* comm) noexcept;
-  /// test() found this request unfinished, and it is time to look at the clock.
-  void unfinished(const void* request) noexcept;
+  /// test() asks for this request again and again, and it is time to look at the clock.
+  void look(watch::Transfers::Slot& slot) noexcept;
 
  private:
   using Key = std::pair<const void*, record::Side>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data slots that count, for TOPOGUARD_STALL_WARN_S: the wrapped transport's function with NCCL's own arguments, and a
-// few instructions after it. By default none of these is in use.
+// few instructions around it (tests/bench/instructions). By default none of these is in use.
 #pragma once
 
 #include <tuple>
@@ -16,19 +16,37 @@ void** request_of(Rest... rest) {
   return std::get<sizeof...(Rest) - 1>(std::tuple<Rest...>(rest...));
 }
 
+/// The transport's own function behind a counting slot: set before the slot is, and kept when the slot no longer
+/// counts, for calls that are still inside.
+template <auto Slot>
+struct Behind;
+
+template <typename Table, typename Function, Function Table::*Slot>
+struct Behind<Slot> {
+  static inline std::atomic<Function> function{nullptr};
+};
+
+// What follows the transport's call ends in another function where there is more to do than to count, and what only
+// that one needs lies in memory: so the common way saves no register for it.
+
 template <auto Slot>
 struct CountedSend;
 
 template <typename Table, typename Size, typename... Rest, tgnccl_result_t (*Table::*Slot)(void*, void*, Size, Rest...)>
 struct CountedSend<Slot> {
   static tgnccl_result_t call(void* comm, void* data, Size size, Rest... rest) {
-    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
-    if (table == nullptr) return tgnccl_internal_error;
-    const tgnccl_result_t result = (table->*Slot)(comm, data, size, rest...);
-    void** request = request_of(rest...);
-    if (result == tgnccl_success && *request != nullptr)
-      watch::Transfers::on()->started(comm, *request, static_cast<std::uint64_t>(size), 0);
-    return result;
+    void* volatile kept = comm;
+    const tgnccl_result_t result = Behind<Slot>::function.load(std::memory_order_relaxed)(comm, data, size, rest...);
+    if (__builtin_expect(result != tgnccl_success, 0)) return result;
+    const void* request = *request_of(rest...);
+    if (request == nullptr || watch::Transfers::sent(request, static_cast<std::uint64_t>(size))) return tgnccl_success;
+    return first(kept, request, static_cast<std::uint64_t>(size));
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] static tgnccl_result_t first(const void* comm, const void* request, std::uint64_t size) {
+    watch::Transfers::first_sent(comm, request, size);
+    return tgnccl_success;
   }
 };
 
@@ -38,32 +56,82 @@ struct CountedReceive;
 template <typename Table, typename... Rest, tgnccl_result_t (*Table::*Slot)(void*, int, Rest...)>
 struct CountedReceive<Slot> {
   static tgnccl_result_t call(void* comm, int pieces, Rest... rest) {
-    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
-    if (table == nullptr) return tgnccl_internal_error;
-    const tgnccl_result_t result = (table->*Slot)(comm, pieces, rest...);
-    void** request = request_of(rest...);
-    if (result == tgnccl_success && *request != nullptr) watch::Transfers::on()->started(comm, *request, 0, pieces);
-    return result;
+    void* volatile kept = comm;
+    volatile int kept_pieces = pieces;
+    const tgnccl_result_t result = Behind<Slot>::function.load(std::memory_order_relaxed)(comm, pieces, rest...);
+    if (__builtin_expect(result != tgnccl_success, 0)) return result;
+    const void* request = *request_of(rest...);
+    if (request == nullptr || watch::Transfers::receiving(request, kept_pieces)) return tgnccl_success;
+    return first(kept, request, kept_pieces);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] static tgnccl_result_t first(const void* comm, const void* request, int pieces) {
+    watch::Transfers::first_receiving(comm, request, pieces);
+    return tgnccl_success;
   }
 };
 
-/// `Unfinished` is called with a request once in a while.
-template <auto Slot, void (*Unfinished)(const void*)>
+/// A flush takes its request from the receives' array: uncounted, it would look like a receive that is never done.
+template <auto Slot>
+struct CountedFlush;
+
+template <typename Table, typename... Rest, tgnccl_result_t (*Table::*Slot)(void*, int, Rest...)>
+struct CountedFlush<Slot> {
+  static tgnccl_result_t call(void* comm, int pieces, Rest... rest) {
+    void* volatile kept = comm;
+    const tgnccl_result_t result = Behind<Slot>::function.load(std::memory_order_relaxed)(comm, pieces, rest...);
+    if (__builtin_expect(result != tgnccl_success, 0)) return result;
+    const void* request = *request_of(rest...);
+    if (request == nullptr || watch::Transfers::flushing(request)) return tgnccl_success;
+    return first(kept, request);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] static tgnccl_result_t first(const void* comm, const void* request) {
+    watch::Transfers::first_flushing(comm, request);
+    return tgnccl_success;
+  }
+};
+
+/// `Look` is called with a request's slot once in a while.
+template <auto Slot, void (*Look)(watch::Transfers::Slot&)>
 struct CountedTest;
 
-template <typename Table, tgnccl_result_t (*Table::*Slot)(void*, int*, int*), void (*Unfinished)(const void*)>
-struct CountedTest<Slot, Unfinished> {
+template <typename Table, tgnccl_result_t (*Table::*Slot)(void*, int*, int*), void (*Look)(watch::Transfers::Slot&)>
+struct CountedTest<Slot, Look> {
   static tgnccl_result_t call(void* request, int* done, int* sizes) {
-    const Table* table = Wrapped<Table>::table.load(std::memory_order_acquire);
-    if (table == nullptr) return tgnccl_internal_error;
-    const tgnccl_result_t result = (table->*Slot)(request, done, sizes);
-    if (result != tgnccl_success) return result;
-    watch::Transfers* transfers = watch::Transfers::on();
-    if (*done != 0)
-      transfers->finished(request, sizes);
-    else if (transfers->unfinished(request))
-      Unfinished(request);
+    watch::Transfers::Slot* slot = watch::Transfers::first_place_of(request);
+    return slot != nullptr ? ask(request, done, sizes, slot) : search(request, done, sizes);
+  }
+
+ private:
+  static tgnccl_result_t ask(void* request, int* done, int* sizes, watch::Transfers::Slot* slot) {
+    if (slot->polled()) return look(request, done, sizes, slot);
+    return answer(request, done, sizes, slot);
+  }
+  // What is sent is known: there the transport answers NCCL itself.
+  static tgnccl_result_t answer(void* request, int* done, int* sizes, watch::Transfers::Slot* slot) {
+    return slot->pieces != 0 ? receive(request, done, sizes, slot) : stock(request, done, sizes);
+  }
+  static tgnccl_result_t stock(void* request, int* done, int* sizes) {
+    return Behind<Slot>::function.load(std::memory_order_relaxed)(request, done, sizes);
+  }
+  [[gnu::noinline]] static tgnccl_result_t receive(void* request, int* done, int* sizes, watch::Transfers::Slot* slot) {
+    int* volatile kept_sizes = sizes;
+    watch::Transfers::Slot* volatile kept = slot;
+    const tgnccl_result_t result = stock(request, done, sizes);
+    if (result == tgnccl_success && *done != 0) kept->received(kept_sizes);
     return result;
+  }
+  [[gnu::cold, gnu::noinline]] static tgnccl_result_t look(void* request, int* done, int* sizes,
+                                                           watch::Transfers::Slot* slot) {
+    Look(*slot);
+    return answer(request, done, sizes, slot);
+  }
+  [[gnu::cold, gnu::noinline]] static tgnccl_result_t search(void* request, int* done, int* sizes) {
+    watch::Transfers::Slot* slot = watch::Transfers::slot_of(request);
+    return slot != nullptr ? ask(request, done, sizes, slot) : stock(request, done, sizes);
   }
 };
 

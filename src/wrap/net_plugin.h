@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "core/guard.h"
@@ -187,22 +188,33 @@ class NetPlugin {
 
   template <typename Init>
   static tgnccl_result_t open(tgnccl_logger_t logger, Init init, void** context, std::uint64_t communicator) {
-    return guarded(tgnccl_internal_error, [&] {
-      NetHooks hooks;
-      hooks.init = [&](const void* table, void** base) { return init(static_cast<const Table*>(table), base); };
-      hooks.devices = [](const void* table, int* count) { return static_cast<const Table*>(table)->devices(count); };
-      hooks.properties = [](const void* table, int device, void* properties) {
-        return static_cast<const Table*>(table)->get_properties(device, static_cast<Properties*>(properties));
+    // What init() needs besides is small: where there was no memory for it once, a second try is worth more than a
+    // plugin that NCCL disables for the whole process.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const auto result =
+          guarded(std::optional<tgnccl_result_t>(), [&] { return open_once(logger, init, context, communicator); });
+      if (result) return *result;
+    }
+    return tgnccl_internal_error;
+  }
+
+  template <typename Init>
+  static std::optional<tgnccl_result_t> open_once(tgnccl_logger_t logger, const Init& init, void** context,
+                                                  std::uint64_t communicator) {
+    NetHooks hooks;
+    hooks.init = [&](const void* table, void** base) { return init(static_cast<const Table*>(table), base); };
+    hooks.devices = [](const void* table, int* count) { return static_cast<const Table*>(table)->devices(count); };
+    hooks.properties = [](const void* table, int device, void* properties) {
+      return static_cast<const Table*>(table)->get_properties(device, static_cast<Properties*>(properties));
+    };
+    if constexpr (kApi >= 11)
+      hooks.finalize = [](const void* table, void* base) {
+        const auto* typed = static_cast<const Table*>(table);
+        if (typed->finalize != nullptr) typed->finalize(base);
       };
-      if constexpr (kApi >= 11)
-        hooks.finalize = [](const void* table, void* base) {
-          const auto* typed = static_cast<const Table*>(table);
-          if (typed->finalize != nullptr) typed->finalize(base);
-        };
-      hooks.take = [](const Base& base, bool counted) { take(base, counted); };
-      hooks.ask = &ask_name;
-      return core().open(logger, hooks, context, communicator);
-    });
+    hooks.take = [](const Base& base, bool counted) { take(base, counted); };
+    hooks.ask = &ask_name;
+    return core().open(logger, hooks, context, communicator);
   }
 
   template <typename Call>
@@ -222,7 +234,14 @@ class NetPlugin {
     __atomic_store_n(&(Exported->*Slot), table != nullptr ? table->*Slot : &Through<Slot>::call, __ATOMIC_RELEASE);
   }
 
-  static void unfinished(const void* request) { core().connections().unfinished(request); }
+  static void look(watch::Transfers::Slot& slot) { core().connections().look(slot); }
+
+  template <auto Slot, auto Function>
+  static void count(const Table* table) {
+    if (table->*Slot == nullptr) return patch<Slot>(table);
+    Behind<Slot>::function.store(table->*Slot, std::memory_order_relaxed);
+    __atomic_store_n(&(Exported->*Slot), Function, __ATOMIC_RELEASE);
+  }
 
   // A Base without a table puts the forwarding slots back.
   static void take(const Base& base, bool counted) {
@@ -231,15 +250,16 @@ class NetPlugin {
     using CollNet = typename Api<Table>::CollNet;
     Wrapped<CollNet>::table.store(static_cast<const CollNet*>(base.collnet), std::memory_order_release);
     if (counted && table != nullptr) {
-      __atomic_store_n(&Exported->isend, &CountedSend<&Table::isend>::call, __ATOMIC_RELEASE);
-      __atomic_store_n(&Exported->irecv, &CountedReceive<&Table::irecv>::call, __ATOMIC_RELEASE);
-      __atomic_store_n(&Exported->test, &CountedTest<&Table::test, &unfinished>::call, __ATOMIC_RELEASE);
+      count<&Table::isend, &CountedSend<&Table::isend>::call>(table);
+      count<&Table::irecv, &CountedReceive<&Table::irecv>::call>(table);
+      count<&Table::iflush, &CountedFlush<&Table::iflush>::call>(table);
+      count<&Table::test, &CountedTest<&Table::test, &look>::call>(table);
     } else {
       patch<&Table::isend>(table);
       patch<&Table::irecv>(table);
+      patch<&Table::iflush>(table);
       patch<&Table::test>(table);
     }
-    patch<&Table::iflush>(table);
     // A control slot, but one that tells by being there.
     auto* dma_buf = table == nullptr || table->reg_mr_dma_buf != nullptr ? &NetPlugin::reg_mr_dma_buf : nullptr;
     __atomic_store_n(&Exported->reg_mr_dma_buf, dma_buf, __ATOMIC_RELEASE);

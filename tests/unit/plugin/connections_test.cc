@@ -315,7 +315,7 @@ TEST_CASE("TOPOGUARD_STALL_WARN_S: data calls count, and a request that is never
     EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &context) == tgnccl_success);
     const auto& stock = *static_cast<const tgnccl_net_v11_t*>(nccl.mock->socket_table);
     EXPECT(ncclNetPlugin_v11.isend != stock.isend && ncclNetPlugin_v11.irecv != stock.irecv);
-    EXPECT(ncclNetPlugin_v11.test != stock.test && ncclNetPlugin_v11.iflush == stock.iflush);
+    EXPECT(ncclNetPlugin_v11.test != stock.test && ncclNetPlugin_v11.iflush != stock.iflush);
     Handle handle = peer_handle(nullptr);
     EXPECT(call_connect(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_success);
     // The mock leaves request and done as they are.
@@ -334,6 +334,41 @@ TEST_CASE("TOPOGUARD_STALL_WARN_S: data calls count, and a request that is never
   CHECK(has(child.err,
             "[transfer-stalled]: 1 transfer on 1 connection of this process made no progress for 1 s: 1 send "
             "to 127.0.0.1 over Socket on eth0"));
+}
+
+TEST_CASE(
+    "TOPOGUARD_STALL_WARN_S: requests that are done are not stalled, although their memory is used again for longer") {
+  const Child child = in_child([] {
+    LoadedMock nccl("2.28");
+    Scene scene;
+    setenv("TOPOGUARD_STALL_WARN_S", "1", 1);
+    void *context = nullptr, *comm = nullptr, *listener = nullptr;
+    EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &context) == tgnccl_success);
+    Handle handle{};
+    EXPECT(call_listen(ncclNetPlugin_v11, context, handle.data(), &listener) == tgnccl_success);
+    EXPECT(call_accept(ncclNetPlugin_v11, listener, &comm) == tgnccl_success && comm != nullptr);
+    int place = 0, size = 7;
+    std::size_t room = 10;
+    void* request = &place;
+    const auto ask = [&] {
+      int done = 0;
+      for (int i = 0; i < 1500; ++i) EXPECT(ncclNetPlugin_v11.test(request, &done, &size) == tgnccl_success);
+      done = 1;
+      EXPECT(ncclNetPlugin_v11.test(request, &done, &size) == tgnccl_success);
+      usleep(50000);
+    };
+    for (int i = 0; i < 20; ++i) {
+      EXPECT(ncclNetPlugin_v11.irecv(comm, 1, nullptr, &room, nullptr, nullptr, nullptr, &request) == tgnccl_success);
+      ask();
+    }
+    for (int i = 0; i < 20; ++i) {
+      EXPECT(ncclNetPlugin_v11.iflush(comm, 1, nullptr, &size, nullptr, &request) == tgnccl_success);
+      ask();
+    }
+    EXPECT(ncclNetPlugin_v11.close_recv(comm) == tgnccl_success);
+  });
+  CHECK_CHILD(child);
+  CHECK(child.err == "");
 }
 
 TEST_CASE("connections from many threads at once") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <vector>
 
 #include "watch/waiting_text.h"
 
@@ -16,70 +17,131 @@ const void* const other = memory[1];
 const void* const request = memory[2];
 const void* const second = memory[2] + 256;
 
-// How many unsuccessful polls until a look at the clock is due.
-int polls_to_look(Transfers& transfers, const void* of) {
+// As the counting slots do it.
+void send(const void* by, const void* of, std::uint64_t bytes) {
+  if (!Transfers::sent(of, bytes)) Transfers::first_sent(by, of, bytes);
+}
+void receive(const void* by, const void* of, int pieces) {
+  if (!Transfers::receiving(of, pieces)) Transfers::first_receiving(by, of, pieces);
+}
+void flush(const void* by, const void* of) {
+  if (!Transfers::flushing(of)) Transfers::first_flushing(by, of);
+}
+
+// How many polls until a look at the clock is due.
+int polls_to_look(const void* of) {
   for (int polls = 1; polls < 100000; ++polls)
-    if (transfers.unfinished(of)) return polls;
+    if (Transfers::slot_of(of)->polled()) return polls;
   return -1;
+}
+
+std::vector<Transfers::Stalled> look(const void* of, double now) {
+  return Transfers::look(*Transfers::slot_of(of), now, 10);
 }
 
 }  // namespace
 
 TEST_CASE("operations and bytes of one connection; a receive's when it is finished") {
-  const auto transfers = std::make_unique<Transfers>();
-  transfers->open(comm);
-  transfers->started(comm, request, 100, 0);
-  const int sent[] = {100};
-  transfers->finished(request, sent);
-  transfers->started(comm, request, 0, 2);
-  const int received[] = {7, 5};
-  transfers->finished(request, received);
-  transfers->finished(request, received);      // nobody's request
-  transfers->started(other, second, 1000, 0);  // a connection that nobody opened
-  const auto sum = transfers->close(comm);
+  Transfers::open(comm);
+  send(comm, request, 100);
+  CHECK(Transfers::slot_of(request)->pieces == 0);
+  receive(comm, request, 2);
+  REQUIRE(Transfers::slot_of(request)->pieces == 2);
+  const int received[] = {7, 5, 1000};
+  Transfers::slot_of(request)->received(received);
+  Transfers::slot_of(request)->received(nullptr);
+  receive(comm, second, 1);
+  Transfers::slot_of(second)->received(received);
+  flush(comm, request);  // no operation, and no receive: nobody knows its sizes
+  CHECK(Transfers::slot_of(request)->pieces == 0);
+  send(other, memory[3], 1000);  // a connection that nobody opened
+  CHECK(Transfers::slot_of(memory[3]) == nullptr);
+  const auto sum = Transfers::close(comm);
   REQUIRE(sum);
-  CHECK(sum->operations == 2);
-  CHECK(sum->bytes == 112);
-  CHECK(!transfers->close(comm));
-  CHECK(!transfers->close(other));
+  CHECK(sum->operations == 3);
+  CHECK(sum->bytes == 119);
+  CHECK(Transfers::slot_of(request) == nullptr);
+  CHECK(!Transfers::close(comm));
+  CHECK(!Transfers::close(other));
+}
+
+TEST_CASE("the same memory in another connection starts anew") {
+  Transfers::open(comm);
+  send(comm, request, 100);
+  Transfers::close(comm);
+  Transfers::open(other);
+  send(other, request, 1);
+  const auto sum = Transfers::close(other);
+  REQUIRE(sum);
+  CHECK(sum->operations == 1);
+  CHECK(sum->bytes == 1);
 }
 
 TEST_CASE("a request in flight is stalled from its first look on") {
-  const auto transfers = std::make_unique<Transfers>();
-  transfers->open(comm);
-  transfers->started(comm, request, 1, 0);
-  const int polls = polls_to_look(*transfers, request);
+  Transfers::open(comm);
+  send(comm, request, 1);
+  const int polls = polls_to_look(request);
   CHECK(polls > 100);
   CHECK(polls < 10000);
-  CHECK(transfers->look(request, 50, 10).empty());
-  CHECK(transfers->look(request, 59, 10).empty());
-  transfers->started(comm, second, 1, 0);
-  transfers->look(second, 49.5, 10);
-  const auto stalled = transfers->look(request, 61, 10);
+  CHECK(look(request, 50).empty());
+  CHECK(look(request, 59).empty());
+  send(comm, second, 1);
+  CHECK(look(second, 49.5).empty());
+  CHECK(look(second, 59).empty());
+  const auto stalled = look(request, 61);
   REQUIRE(stalled.size() == 1);
   CHECK(stalled[0].comm == comm);
   CHECK(stalled[0].requests == 2);
   CHECK(stalled[0].longest == Approx(11.5));
-  transfers->finished(request, nullptr);
-  CHECK(transfers->look(request, 80, 10).empty());
-  // The same memory for the next request: its time starts anew.
-  transfers->started(comm, request, 1, 0);
-  CHECK(transfers->look(request, 90, 10).empty());
-  transfers->close(comm);
-  CHECK(transfers->look(request, 500, 10).empty());
+  // Nobody asks for the second any more: it is done.
+  const auto later = look(request, 69);
+  REQUIRE(later.size() == 1);
+  CHECK(later[0].requests == 1);
+  // The same memory for the next request: its time starts anew, be it a send, a receive or a flush.
+  send(comm, request, 1);
+  CHECK(look(request, 90).empty());
+  CHECK(look(request, 99).empty());
+  flush(comm, request);
+  CHECK(look(request, 101).empty());
+  CHECK(!look(request, 112).empty());
+  Transfers::close(comm);
+}
+
+TEST_CASE("a stalled request of a connection that is closed is nobody's") {
+  Transfers::open(comm);
+  Transfers::open(other);
+  send(comm, request, 1);
+  send(other, second, 1);
+  for (const double now : {50.0, 61.0}) look(request, now), look(second, now);
+  CHECK(look(second, 62).size() == 2);
+  Transfers::close(comm);
+  CHECK(look(second, 62).size() == 1);
+  Transfers::close(other);
 }
 
 TEST_CASE("more connections than there is room for: the rest goes uncounted") {
-  const auto transfers = std::make_unique<Transfers>();
   std::vector<char> many(6000 * 16);
-  for (std::size_t i = 0; i < 6000; ++i) transfers->open(&many[i * 16]);
+  for (std::size_t i = 0; i < 6000; ++i) Transfers::open(&many[i * 16]);
   int counted = 0;
   for (std::size_t i = 0; i < 6000; ++i) {
-    transfers->started(&many[i * 16], request, 1, 0);
-    counted += transfers->close(&many[i * 16]).has_value();
+    send(&many[i * 16], request, 1);
+    counted += Transfers::close(&many[i * 16]).has_value();
   }
   CHECK(counted > 3000);
   CHECK(counted <= 4096);
+}
+
+TEST_CASE("requests as transports lay them out all find a slot") {
+  // 256 connections, each a block of its own pages with an array of requests.
+  constexpr std::size_t kBlock = 36 * 4096, kStride = 336;
+  const auto blocks = std::make_unique<char[]>(256 * kBlock);
+  const auto at = [&](std::size_t of, std::size_t i) { return &blocks[of * kBlock + 16 + i * kStride]; };
+  std::uint64_t operations = 0;
+  for (std::size_t of = 0; of < 256; ++of) Transfers::open(&blocks[of * kBlock]);
+  for (std::size_t of = 0; of < 256; ++of)
+    for (std::size_t i = 0; i < 16; ++i) send(&blocks[of * kBlock], at(of, i), 1);
+  for (std::size_t of = 0; of < 256; ++of) operations += Transfers::close(&blocks[of * kBlock])->operations;
+  CHECK(operations == 256 * 16);
 }
 
 TEST_CASE("lines about stalls: at once, then after doubling times; anew for a later trouble") {
