@@ -57,7 +57,6 @@ AffinityOutcome bind_for_communicator(const HostSnapshot& host, const Decision& 
   if (policy.mode == Mode::off || policy.affinity == AffinityMode::off)
     return {false, "affinity-off", "affinity: switched off"};
   ThreadMasks* const masks = live_thread_masks();
-  if (masks == nullptr) return {false, "mask-unknown", "affinity: CPUs left alone (hwloc cannot be initialised)"};
 
   Memory& past = memory();
   const std::lock_guard<std::mutex> lock(past.mutex);

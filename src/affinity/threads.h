@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU masks of this process's threads: read, narrowed, given back. hwloc does the binding (hwloc/linux.h), because its
-// masks have any width; nothing here looks at the machine's topology.
-// Thread-safety: each call is re-entrant. Threads that come and go meanwhile are skipped.
+// CPU masks of this process's threads: read, narrowed, given back; masks of any width. Nothing here looks at the
+// machine's topology. Thread-safety: each call is re-entrant. Threads that come and go meanwhile are skipped.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +23,7 @@ class ThreadMasks {
   virtual int set_mask(pid_t thread, const CpuSet& cpus) = 0;
 };
 
-/// The live process. nullptr where hwloc cannot be initialised.
+/// The live process. Never null.
 ThreadMasks* live_thread_masks();
 
 struct MaskChange {

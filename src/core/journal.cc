@@ -158,7 +158,7 @@ void configure(const Policy& policy) noexcept {
   });
 }
 
-void event(const Voice& voice, std::string_view name, const std::function<Event()>& make) noexcept {
+void event(const Voice& voice, std::string_view name, FunctionRef<Event()> make) noexcept {
   guarded(false, [&] {
     auto& all = files();
     std::string problem;
@@ -197,7 +197,7 @@ void finding(const Voice& voice, const Finding& finding) noexcept {
   });
 }
 
-void count(const std::function<void(Metrics&)>& change) noexcept {
+void count(FunctionRef<void(Metrics&)> change) noexcept {
   guarded(false, [&] {
     auto& all = files();
     const std::lock_guard<std::mutex> lock(all.mutex);

@@ -8,10 +8,10 @@
 // Thread-safety: all functions may be called from any thread. Nothing throws.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/function_ref.h"
 #include "core/voice.h"
 #include "journal/metrics.h"
 #include "topoguard/decision.h"
@@ -26,13 +26,13 @@ using Event = nlohmann::ordered_json;
 void configure(const Policy& policy) noexcept;
 
 /// One line, where the log file is named. `make` gives the event's own members; it is called only then.
-void event(const Voice& voice, std::string_view name, const std::function<Event()>& make) noexcept;
+void event(const Voice& voice, std::string_view name, FunctionRef<Event()> make) noexcept;
 
 /// Counted once per process for each code, device and message, and written as an event.
 void finding(const Voice& voice, const Finding& finding) noexcept;
 
 /// Changes the counters, where the metrics are named.
-void count(const std::function<void(Metrics&)>& change) noexcept;
+void count(FunctionRef<void(Metrics&)> change) noexcept;
 
 enum class When : unsigned char {
   soon,  ///< at most once a second, after a first burst: many connections come up at once

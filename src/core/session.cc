@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session.h"
 
+#include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "core/guard.h"
@@ -159,24 +162,53 @@ Session run_session(const Caller& caller, const SessionParts& parts) noexcept {
   try {
     run(caller, parts, session);
     return session;
+  } catch (const std::bad_alloc&) {
+    problem = "no memory";  // short enough to need none
   } catch (const std::exception& error) {
-    problem = error.what();
+    problem = guarded(std::string(), [&] { return std::string(error.what()); });
   } catch (...) {
-    problem = "an unknown error";
+    problem = "unknown";
   }
   session.decided = false;
-  complain(session.voice(caller.logger), Severity::warning, "internal-error",
-           "topoguard failed while it looked at this host (" + problem +
-               ") and has changed nothing: NCCL goes on as without it. Remedy: send the output of `topoguard snapshot` "
-               "with a bug report; TOPOGUARD_MODE=off silences this");
+  const Voice voice = session.voice(caller.logger);
+  guarded(false, [&] {
+    complain(voice, Severity::warning, "internal-error",
+             "topoguard failed while it looked at this host (" + problem +
+                 ") and has changed nothing: NCCL goes on as without it. Remedy: send the output of `topoguard "
+                 "snapshot` with a bug report; TOPOGUARD_MODE=off silences this");
+    return true;
+  });
   return session;
 }
 
+namespace {
+
+// Where there is no memory for a session. Nothing was changed, and later calls change nothing: NCCL has read by then.
+const Session& no_session() {
+  alignas(Session) static unsigned char room[sizeof(Session)];
+  static const Session* const none = new (room) Session;  // never destroyed
+  return *none;
+}
+
+std::atomic<bool> given_up{false};
+
+}  // namespace
+
 const Session& enter(const Caller& caller) noexcept {
-  auto& state = remembered();
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  if (state.session == nullptr) state.session = new Session(run_session(caller, state.parts));
-  return *state.session;
+  const Session* const session = guarded(static_cast<const Session*>(nullptr), [&]() -> const Session* {
+    if (given_up) return &no_session();
+    auto& state = remembered();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (state.session != nullptr) return state.session;
+    auto fresh = std::make_unique<Session>();  // first: what was decided must not be lost
+    *fresh = run_session(caller, state.parts);
+    return state.session = fresh.release();
+  });
+  if (session != nullptr) return *session;
+  given_up = true;
+  complain({caller.logger, false}, Severity::warning, "internal-error",
+           "topoguard has no memory to look at this host and has changed nothing: NCCL goes on as without it");
+  return no_session();
 }
 
 SessionParts session_parts() {

@@ -2,6 +2,7 @@
 #include "host/netlink.h"
 
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
 #include <netlink/msg.h>
@@ -142,8 +143,9 @@ DumpResult netlink_dump(const Sources& sources, const DumpRequest& request, cons
       if (!sources.netlink_is_live()) return result;
       continue;
     }
-    // "No such table": nothing was ever put into it.
-    if (error < 0 && error != -NLE_OBJ_NOTFOUND)
+    // "No such table": nothing was ever put into it. Of anything else it is an error like others.
+    const bool no_such_table = error == -NLE_OBJ_NOTFOUND && request.type == RTM_GETROUTE;
+    if (error < 0 && !no_such_table)
       result.error = text(error);
     else if (error >= 0 && !state.finished)
       result.error = "the answer has no end";

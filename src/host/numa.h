@@ -5,7 +5,7 @@
 // Read directly and not through hwloc, on purpose: loading an hwloc topology opens some 25 files per CPU (0.5 ms for 2
 // CPUs, so tens of ms on a server, against 4 ms for everything), and obeys HWLOC_SYNTHETIC, HWLOC_XMLFILE and
 // HWLOC_FSROOT of the host program, which no flag switches off. A unit test holds this against hwloc. CPU sets are
-// hwloc's, and so is the binding.
+// hwloc's.
 #pragma once
 
 #include "host/sources.h"

@@ -56,8 +56,7 @@ bool publish_environment(const std::map<std::string, std::string>& additions,
     ++kept;
   }
   fresh[kept] = nullptr;
-  // Everything above must be visible before the array is.
-  std::atomic_thread_fence(std::memory_order_release);
+  // Everything above is visible before the array is.
   __atomic_store_n(&environ, fresh, __ATOMIC_RELEASE);
   return true;
 }

@@ -34,6 +34,12 @@ class Contexts {
     return key;
   }
 
+  /// `handle` must be live. Allocates nothing.
+  void set(void* handle, const Context& context) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.find(handle)->second.context = context;
+  }
+
   std::optional<Context> find(void* handle) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto entry = entries_.find(handle);

@@ -143,17 +143,27 @@ tgnccl_result_t NetCore::join(const Session& session, tgnccl_logger_t logger, co
                               std::uint64_t communicator) {
   Context fresh;
   fresh.communicator = communicator;
+  void* const handle = contexts_.add(fresh);  // first: what the base gives must not be lost for want of memory
   fresh.failure = hooks.init(base_.table, &fresh.base);
+  contexts_.set(handle, fresh);
+  if (context != nullptr) *context = handle;
+  guarded(false, [&] {
+    report_joined(session, logger, hooks, fresh);
+    return true;
+  });
+  return tgnccl_success;
+}
+
+void NetCore::report_joined(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks,
+                            const Context& fresh) const {
   // One failing init() would disable the plugin for every communicator of the process, so this one alone bears it.
   if (fresh.failure != tgnccl_success)
     complain(session.voice(logger), Severity::error, "base-init-failed",
              base_.label + " failed to initialise for a further communicator (NCCL result " +
                  std::to_string(fresh.failure) + "): its connections will fail; others are not affected");
-  if (context != nullptr) *context = contexts_.add(fresh);
   int devices = 0;
   if (hooks.devices(base_.table, &devices) != tgnccl_success) devices = 0;
-  record::communicator_opened(session, session.voice(logger), communicator, transport_name(base_), devices);
-  return tgnccl_success;
+  record::communicator_opened(session, session.voice(logger), fresh.communicator, transport_name(base_), devices);
 }
 
 bool NetCore::try_base(const Base& base, const NetHooks& hooks, void** base_context, int* devices,
@@ -191,9 +201,11 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
   for (const auto& base : choice.bases) {
     Context fresh;
     fresh.communicator = communicator;
+    void* const handle = contexts_.add(fresh);
     int devices = 0;
     std::string problem;
     if (!try_base(base, hooks, &fresh.base, &devices, &problem)) {
+      contexts_.remove(handle);
       why += (why.empty() ? "" : "; ") + problem;
       continue;
     }
@@ -201,13 +213,18 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
     base_ = base;
     seat(session, logger, hooks);
     hooks.take(base, connections_.seat()->counts());
-    if (context != nullptr) *context = contexts_.add(fresh);
-    const std::string what = base.label + ", " + std::to_string(devices) + (devices == 1 ? " device" : " devices") +
-                             (base.kind == BaseKind::foreign ? std::string() : ", found by " + choice.how);
-    announce(session, &nccl, observes ? Way::observe : Way::wrapped, what, logger);
-    record::communicator_opened(session, voice, communicator, transport_name(base), devices);
-    check_require(session, voice, base);
-    if (session.enforces() && base.kind != BaseKind::foreign) check_steering(session, voice, base, hooks, devices);
+    contexts_.set(handle, fresh);
+    if (context != nullptr) *context = handle;
+    // It runs from here on: words that fail must not end that.
+    guarded(false, [&] {
+      const std::string what = base.label + ", " + std::to_string(devices) + (devices == 1 ? " device" : " devices") +
+                               (base.kind == BaseKind::foreign ? std::string() : ", found by " + choice.how);
+      announce(session, &nccl, observes ? Way::observe : Way::wrapped, what, logger);
+      record::communicator_opened(session, voice, communicator, transport_name(base), devices);
+      check_require(session, voice, base);
+      if (session.enforces() && base.kind != BaseKind::foreign) check_steering(session, voice, base, hooks, devices);
+      return true;
+    });
     return tgnccl_success;
   }
   announce(session, &nccl, observes ? Way::observe : Way::steering, why, logger);

@@ -51,6 +51,7 @@ class NetCore {
                        void** context, std::uint64_t communicator);
   tgnccl_result_t join(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, void** context,
                        std::uint64_t communicator);
+  void report_joined(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks, const Context& fresh) const;
   void seat(const Session& session, tgnccl_logger_t logger, const NetHooks& hooks);
   bool live() const;
   tgnccl_result_t decline(const NcclObject* nccl) const;
