@@ -67,7 +67,7 @@ void Channel::receive() {
   while (auto text = reader_.next()) {
     ReadMessage read = read_message(*text, limit_);
     if (!read.message) return end({Ending::Why::malformed, 0, read.error});
-    on_message_(std::move(*read.message));
+    on_message_(*read.message);
     if (!open()) return;
   }
   switch (reader_.error()) {

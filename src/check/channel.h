@@ -21,7 +21,7 @@ struct Ending {
 
 class Channel {
  public:
-  using OnMessage = std::function<void(Message)>;
+  using OnMessage = std::function<void(Message&)>;  ///< may take from it
   using OnEnding = std::function<void(const Ending&)>;
 
   /// `limit` bytes a message. The handlers must not destroy the channel; they may close() it.

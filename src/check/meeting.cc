@@ -63,7 +63,7 @@ void Meeting::accept() {
   guests_.remove_if([](const Guest& guest) { return !guest.channel->open() && !guest.planned; });
   Guest& guest = guests_.emplace_back();
   guest.channel = std::make_unique<Channel>(
-      loop_, std::move(socket), from, kHelloLimit, [this, &guest](Message message) { take(guest, std::move(message)); },
+      loop_, std::move(socket), from, kHelloLimit, [this, &guest](Message& message) { take(guest, message); },
       [this, &guest](const Ending& ending) { lose(guest, ending); });
 }
 
@@ -92,7 +92,7 @@ void Meeting::lose(Guest& guest, const Ending& ending) {
   guest.hello.reset();  // it may come again
 }
 
-void Meeting::take(Guest& guest, Message message) {
+void Meeting::take(Guest& guest, Message& message) {
   if (auto* hello = std::get_if<Hello>(&message); hello != nullptr && !guest.hello)
     return take_hello(guest, std::move(*hello));
   if (const auto* answer = std::get_if<ClockAnswer>(&message); answer != nullptr && guest.hello)

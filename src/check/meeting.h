@@ -36,7 +36,7 @@ class Meeting {
  private:
   struct Guest;
   void accept();
-  void take(Guest& guest, Message message);
+  void take(Guest& guest, Message& message);
   void take_hello(Guest& guest, Hello hello);
   void take_clock(Guest& guest, const ClockAnswer& answer);
   void take_report(Guest& guest, Report report);

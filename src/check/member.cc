@@ -116,7 +116,7 @@ MemberResult take_part(Loop& loop, const Placement& placement, const Hello& own,
     return talk.result;
   }
   talk.deadline = Clock::now() + whole;
-  const auto on_message = [&](Message message) {
+  const auto on_message = [&](Message& message) {
     if (std::holds_alternative<ClockQuestion>(message)) {
       const auto now = std::chrono::system_clock::now().time_since_epoch();
       talk.channel->send(ClockAnswer{std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()});
