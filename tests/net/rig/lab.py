@@ -111,11 +111,19 @@ class Lab:
         return ip("-n", self.namespace(node), *arguments)
 
     def _settle(self):
-        """Until no address is tentative: IPv6 duplicate detection takes a second or two on fresh links."""
+        """Until the links run and no address is tentative: IPv6 duplicate detection takes a second or two on fresh links."""
         deadline = time.monotonic() + 30
+        while any(self._linking(node) for node in NODES):
+            expect(time.monotonic() < deadline, "links of the lab do not come up")
+            time.sleep(0.05)
         while any(self.on(node, "-6", "addr", "show", "tentative").strip() for node in NODES):
             expect(time.monotonic() < deadline, "IPv6 addresses of the lab stay tentative")
             time.sleep(0.1)
+
+    def _linking(self, node):
+        """Whether a cable between the nodes is up and not yet running: the kernel tells so up to a second later, and NCCL passes by."""
+        links = json.loads(self.on(node, "-j", "link", "show", "type", "veth"))
+        return any(link.get("operstate") != "UP" and "UP" in link["flags"] and "link_netnsid" in link for link in links)
 
     def tx_bytes(self, node):
         """Bytes sent so far by each interface."""
