@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 
 #include "bench/report.h"
 #include "bench/source.h"
@@ -44,11 +45,11 @@ bench::Request request_of(const Options& options) {
   request.ping_pong = options.traffic != "stream";
   request.stream = options.traffic != "ping-pong";
   const auto bytes = bench::parse_size(options.bytes);
-  if (!bytes) throw std::runtime_error("--bytes is a number with K, M or G, at most 1G");
+  if (!bytes) throw std::invalid_argument("--bytes: expected a number with K, M or G, at most 1G");
   request.bytes = *bytes;
   for (const std::string& text : options.sizes) {
     const auto size = bench::parse_size(text);
-    if (!size) throw std::runtime_error("'" + text + "' is no size: 8, 64K, 4M, at most 1G");
+    if (!size) throw std::invalid_argument("--sizes: '" + text + "' is no size: 8, 64K, 4M, at most 1G");
     request.sizes.push_back(*size);
   }
   return request;
@@ -87,6 +88,9 @@ int run_bench(const Options& options) {
 int run_and_explain(const Options& options) {
   try {
     return run_bench(options);
+  } catch (const std::invalid_argument& error) {
+    complain("bench: " + printable(error.what(), 500));
+    return kBadInput;
   } catch (const std::exception& error) {
     show_progress("");
     complain("bench: " + printable(error.what(), 500));
@@ -137,6 +141,7 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--seed", request.plan.seed, "Of the bytes that are sent (default 1)");
   command->add_option("-o,--output", options->output, "Write to this file");
   command->add_flag("--json", options->json, "Write the document topoguard.bench/1");
+  command->footer("Exit status: 0 measured, 2 it could not be (nothing to drive, the other end is away), 3 bad usage.");
   command->callback([&action, options] { action = [options] { return run_and_explain(*options); }; });
 }
 
