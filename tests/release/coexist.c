@@ -15,8 +15,9 @@
 
 static const char* const others[] = {"libhwloc.so.15", "libnl-3.so.200", "libnl-route-3.so.200", "libstdc++.so.6",
                                      "libfmt.so.7",    "libfmt.so.9",    "libfmt.so.10",         NULL};
-static const char* const allowed[] = {
-    "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", NULL};
+static const char* const allowed[] = {"libc.so.6",       "libm.so.6",  "libdl.so.2",
+                                      "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
+                                      "linux-vdso.so.1", NULL};
 static const char* const probes[] = {"hwloc_topology_init",
                                      "tg_hwloc_topology_init",
                                      "hwloc_bitmap_alloc",
