@@ -237,7 +237,6 @@ const std::vector<ReasonRow>& reason_codes() {
       {"container-end", "this host's end of a container's link"},
       {"virtual-device", "no bus device carries its traffic"},
       {"excluded", "TOPOGUARD_EXCLUDE names it"},
-      {"hca-unusable", "this process cannot open it"},
       {"unopenable", "this process cannot open it"},
       {"port-down", "no port is active"},
       {"subnet-manager-missing", "its link is up and no subnet manager has configured it"},

@@ -61,8 +61,9 @@ void trace_facts(const View& view, const InterfaceState& state, std::vector<Rule
   const auto& link = *state.link;
   if (!view.loopback(link)) trace.push_back({link.ifname, "backing", backing(view, link)});
   if (link.addr_info.size() > 1 && state.address != nullptr)
-    trace.push_back({link.ifname, "address",
-                     fmt::format("{} of its {} is meant", address_text(*state.address), link.addr_info.size())});
+    trace.push_back(
+        {link.ifname, "address",
+         fmt::format("{} is the one used, of its {} addresses", address_text(*state.address), link.addr_info.size())});
 }
 
 void trace_reach(const View& view, const InterfaceState& state, std::vector<RuleMatch>& trace) {
