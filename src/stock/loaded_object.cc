@@ -2,6 +2,7 @@
 #include "stock/loaded_object.h"
 
 #include <cstring>
+#include <new>
 
 namespace topoguard {
 namespace {
@@ -32,6 +33,7 @@ LoadedObject describe(const dl_phdr_info& info) {
 struct ByAddress {
   std::uintptr_t address;
   std::optional<LoadedObject> found;
+  bool no_memory;
 };
 
 struct ByPlace {
@@ -66,8 +68,8 @@ bool LoadedObject::has_string(std::uintptr_t address, std::string_view text) con
 }
 
 std::optional<LoadedObject> object_of(const void* address) {
-  ByAddress search{reinterpret_cast<std::uintptr_t>(address), std::nullopt};
-  // C code calls back: nothing may be thrown through dl_iterate_phdr.
+  ByAddress search{reinterpret_cast<std::uintptr_t>(address), std::nullopt, false};
+  // C code calls back: nothing may be thrown through dl_iterate_phdr, and no memory is not "no object".
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) -> int {
         auto& wanted = *static_cast<ByAddress*>(data);
@@ -78,13 +80,14 @@ std::optional<LoadedObject> object_of(const void* address) {
           try {
             wanted.found = describe(*info);
           } catch (...) {
-            wanted.found.reset();
+            wanted.no_memory = true;
           }
           return 1;
         }
         return 0;
       },
       &search);
+  if (search.no_memory) throw std::bad_alloc();
   return std::move(search.found);
 }
 

@@ -209,10 +209,17 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
       why += (why.empty() ? "" : "; ") + problem;
       continue;
     }
-    bound_ = nccl;
-    base_ = base;
-    seat(session, logger, hooks);
-    hooks.take(base, connections_.seat()->counts());
+    try {
+      bound_ = nccl;
+      base_ = base;
+      seat(session, logger, hooks);
+      hooks.take(base, connections_.seat()->counts());
+    } catch (...) {  // no memory: half bound would be taken for bound
+      bound_.reset();
+      contexts_.remove(handle);
+      if (hooks.finalize) hooks.finalize(base.table, fresh.base);
+      throw;
+    }
     contexts_.set(handle, fresh);
     if (context != nullptr) *context = handle;
     // It runs from here on: words that fail must not end that.
@@ -221,6 +228,9 @@ tgnccl_result_t NetCore::bind(const Session& session, const NcclObject& nccl, tg
                                (base.kind == BaseKind::foreign ? std::string() : ", found by " + choice.how);
       announce(session, &nccl, observes ? Way::observe : Way::wrapped, what, logger);
       record::communicator_opened(session, voice, communicator, transport_name(base), devices);
+      return true;
+    });
+    guarded(false, [&] {
       check_require(session, voice, base);
       if (session.enforces() && base.kind != BaseKind::foreign) check_steering(session, voice, base, hooks, devices);
       return true;
