@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environment values, lines NAME=VALUE: read, turned into a policy, and decided with on a host that has everything.
+#include "host/environment.h"
+
 #include "decide/decide.h"
 #include "document/document.h"
 #include "fuzz.h"
-#include "host/environment.h"
 #include "policy/policy_from.h"
 
 using namespace topoguard;

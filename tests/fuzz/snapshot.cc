@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host document from somebody else: it is refused with one line, or decided, and what is written of it reads the same.
+// A host document from somebody else: it is refused with one line, or decided, and what is written of it reads the
+// same.
 #include "decide/decide.h"
 #include "document/document.h"
 #include "fuzz.h"

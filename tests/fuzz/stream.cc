@@ -25,7 +25,8 @@ FUZZ_TARGET {
   Comparison comparison(true);
   while (const auto document = stream.next()) {
     const auto read = read_snapshot(*document, "input");
-    if (read.host) comparison.add(host_name(*read.host, "input"), *read.host, decide(*read.host, policy_from(*read.host)));
+    if (read.host)
+      comparison.add(host_name(*read.host, "input"), *read.host, decide(*read.host, policy_from(*read.host)));
   }
   comparison.finish();
   return 0;

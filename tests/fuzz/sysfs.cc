@@ -97,7 +97,8 @@ FUZZ_TARGET {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const auto blank = std::min(line.find(' '), line.size());
     unsigned number = 0;
-    for (const char c : line.substr(0, std::min<std::size_t>(blank, 4))) number = number * 10 + static_cast<unsigned char>(c);
+    for (const char c : line.substr(0, std::min<std::size_t>(blank, 4)))
+      number = number * 10 + static_cast<unsigned char>(c);
     machine.write(kFiles[number % kFiles.size()], unescaped(line.substr(std::min(blank + 1, line.size()))));
   }
   machine.link("../../../bus/pci/devices/0000:01:00.0", "sys/class/infiniband/mlx5_0/device");
