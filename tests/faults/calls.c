@@ -30,7 +30,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define REAL(name)                                                       \
-  ({                                                                     \
+  __extension__({                                                        \
     static __typeof__(&name) real;                                       \
     if (real == NULL) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
     real;                                                                \
