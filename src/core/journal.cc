@@ -80,18 +80,20 @@ std::optional<int> rank_here() {
 
 // A forked child is another process: its own file names, its own counters.
 void settle(Files& all) {
-  if (all.pid == getpid()) return;
-  all.pid = getpid();
+  const pid_t now = getpid();
+  if (all.pid == now) return;
+  all.pid = 0;  // until all is there: what throws below is done again
   all.log.reset();
   all.lost = 0;
   all.found.clear();
   if (!all.log_pattern.empty())
-    all.log = std::make_unique<AppendFile>(expanded_file_name(all.log_pattern, all.host, all.pid), "{\"time\":\"");
-  all.metrics_path = all.metrics_pattern.empty() ? "" : expanded_file_name(all.metrics_pattern, all.host, all.pid);
-  Labels constant = {{"host", all.host}, {"pid", std::to_string(all.pid)}};
+    all.log = std::make_unique<AppendFile>(expanded_file_name(all.log_pattern, all.host, now), "{\"time\":\"");
+  all.metrics_path = all.metrics_pattern.empty() ? "" : expanded_file_name(all.metrics_pattern, all.host, now);
+  Labels constant = {{"host", all.host}, {"pid", std::to_string(now)}};
   if (const auto rank = rank_here()) constant.emplace_back("local_rank", std::to_string(*rank));
   all.metrics = Metrics(std::move(constant));
   all.changed = false;
+  all.pid = now;
 }
 
 std::string utc_now() {
