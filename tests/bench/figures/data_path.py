@@ -92,12 +92,14 @@ def namespaces(bench):
 def soft_roce(bench):
     """NCCL's IB transport in an emulated machine: slow, but its own code."""
     what, opponent = "data path, Soft-RoCE in an emulated machine", "the stock IB table called directly"
-    done = subprocess.run([sys.executable, SOURCE_ROOT / "tests/vm/run", "--build", bench.folder, "--timeout", "240", "tests/vm/scripts/bench-ib",
-                           "--rounds", str(bench.rounds(15))],
-                          capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL,
+    done = subprocess.run([sys.executable, SOURCE_ROOT / "tests/vm/run", "--build", bench.folder, "--timeout", "150", "tests/vm/scripts/bench-ib",
+                           "--rounds", str(bench.rounds(5))],
+                          capture_output=True, text=True, timeout=200, check=False, stdin=subprocess.DEVNULL,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     if done.returncode == 77:
         return [Row(what, opponent, why="no emulated machine here (tests/vm)")]
+    if done.returncode == 125:
+        return [Row(what, opponent, why="the emulated machine was too slow: no end within 150 s")]
     lines = done.stdout.replace("\r", "").partition("BENCH\n")[2]
     if done.returncode != 0 or not lines:
         raise Failed(f"tests/vm/run ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-400:]}")
