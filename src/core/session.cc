@@ -119,6 +119,7 @@ void run(const Caller& caller, const SessionParts& parts, Session& session) {
 
   // Off is known before anything of the host is looked at.
   HostSnapshot settings;
+  settings.nccl_version = options.nccl_version;
   host::read_environment(sources, sources.environment, options.nccl_version, settings);
   session.policy = policy_from(settings);
   journal::configure(session.policy.mode == Mode::off ? Policy{} : session.policy);

@@ -76,6 +76,17 @@ def by_nccl_net(run):
         expect_base(results, "v8", net=asked)
 
 
+@row("nccl", "base-when-off")
+def when_off(run):
+    """Off and observing, the job has what it would have without topoguard: the plugin in its place, and its tuner."""
+    for mode in ("off", "observe"):
+        results = run.run(INIT, name=mode, env=with_base(run, "v8", TOPOGUARD_MODE=mode))
+        expect_success(results, "topoguard")
+        for rank, result in enumerate(results):
+            expect(result.log.has("NET/Foreign : initialised by net API v8"), f"mode {mode}: rank {rank} did not use the plugin")
+            expect(result.log.has("TUNER/Foreign : initialised"), f"mode {mode}: rank {rank} lost the plugin's tuner")
+
+
 @row("nccl", "base-by-nccl-net-missing")
 def by_nccl_net_missing(run):
     """No plugin brings that network: NCCL ends the job, as it would alone; topoguard says why."""
