@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <vector>
 
 #include "host/file.h"
@@ -18,19 +17,6 @@ namespace {
 
 constexpr std::string_view kBanner = "NCCL version ";
 constexpr std::size_t kSections = 4096, kNames = 1u << 20, kData = 64u << 20, kPart = 1u << 20;
-
-bool read_at(int fd, void* to, std::size_t length, std::uint64_t offset) {
-  auto* at = static_cast<char*>(to);
-  while (length > 0) {
-    const ssize_t got = ::pread(fd, at, length, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    length -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
 
 std::optional<std::string> as_release(std::string_view text) {
   const auto end = text.find_first_not_of("0123456789.");
@@ -50,7 +36,7 @@ std::optional<std::string> banner_in(int fd, const Elf64_Shdr& section) {
   const std::uint64_t size = std::min<std::uint64_t>(section.sh_size, kData);
   for (std::uint64_t at = 0; at < size; at += kPart) {
     std::string part(std::min<std::uint64_t>(size - at, kPart + 64), '\0');
-    if (!read_at(fd, part.data(), part.size(), section.sh_offset + at)) return std::nullopt;
+    if (!host::read_exactly(fd, part.data(), part.size(), section.sh_offset + at)) return std::nullopt;
     if (auto release = banner_in(part)) return release;
   }
   return std::nullopt;
@@ -59,15 +45,16 @@ std::optional<std::string> banner_in(int fd, const Elf64_Shdr& section) {
 // The device code beside it is a hundred times larger: only what is named .rodata is read.
 std::optional<std::string> banner_of(int fd) {
   Elf64_Ehdr header{};
-  if (!read_at(fd, &header, sizeof header, 0) ||
+  if (!host::read_exactly(fd, &header, sizeof header, 0) ||
       std::string_view(reinterpret_cast<char*>(header.e_ident), 4) != ELFMAG ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
       header.e_shnum > kSections || header.e_shstrndx >= header.e_shnum)
     return std::nullopt;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!read_at(fd, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff)) return std::nullopt;
+  if (!host::read_exactly(fd, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff))
+    return std::nullopt;
   std::string names(std::min<std::uint64_t>(sections[header.e_shstrndx].sh_size, kNames), '\0');
-  if (!read_at(fd, names.data(), names.size(), sections[header.e_shstrndx].sh_offset)) return std::nullopt;
+  if (!host::read_exactly(fd, names.data(), names.size(), sections[header.e_shstrndx].sh_offset)) return std::nullopt;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_PROGBITS || section.sh_name >= names.size()) continue;
     if (std::string_view(names).substr(section.sh_name, 7) != ".rodata") continue;

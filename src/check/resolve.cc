@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/resolve.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <resolv.h>
-#include <sys/socket.h>
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
+#include "host/peers.h"
 
 namespace topoguard::check {
 
@@ -19,25 +15,7 @@ std::vector<IpAddress> resolve(const std::string& name) {
     _res.retrans = 1;
     _res.retry = 1;
   }
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  std::vector<IpAddress> out;
-  if (::getaddrinfo(name.c_str(), nullptr, &hints, &list) != 0) return out;
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> release(list, &::freeaddrinfo);
-  for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
-    IpAddress address;
-    if (at->ai_family == AF_INET) {
-      std::memcpy(address.bytes.data(), &reinterpret_cast<const sockaddr_in*>(at->ai_addr)->sin_addr, 4);
-    } else if (at->ai_family == AF_INET6) {
-      address.family = Family::inet6;
-      std::memcpy(address.bytes.data(), &reinterpret_cast<const sockaddr_in6*>(at->ai_addr)->sin6_addr, 16);
-    } else {
-      continue;
-    }
-    if (std::find(out.begin(), out.end(), address) == out.end()) out.push_back(address);
-  }
-  return out;
+  return host::resolve(name);
 }
 
 }  // namespace topoguard::check

@@ -13,23 +13,6 @@
 namespace topoguard::host {
 namespace {
 
-std::string scope_name(unsigned scope) {
-  switch (scope) {
-    case RT_SCOPE_UNIVERSE:
-      return "global";
-    case RT_SCOPE_SITE:
-      return "site";
-    case RT_SCOPE_LINK:
-      return "link";
-    case RT_SCOPE_HOST:
-      return "host";
-    case RT_SCOPE_NOWHERE:
-      return "nowhere";
-    default:
-      return std::to_string(scope);
-  }
-}
-
 using ByIndex = std::unordered_map<int, Link*>;
 
 bool parse_address(nlmsghdr* header, const ByIndex& links) {

@@ -20,19 +20,6 @@ constexpr std::size_t kSections = 4096;
 constexpr std::size_t kSymbolBytes = 24u << 20;  // a million symbols: libtorch has fewer
 constexpr std::size_t kStringBytes = 64u << 20;
 
-bool read_exactly(int fd, void* to, std::size_t length, std::uint64_t offset) {
-  auto* at = static_cast<char*>(to);
-  while (length > 0) {
-    const ssize_t got = ::pread(fd, at, length, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    length -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
 // A name inside the string table, however broken the offset is.
 std::string_view name_at(const std::string& strings, std::size_t offset) {
   if (offset >= strings.size()) return {};

@@ -38,6 +38,19 @@ Fd open_retrying(int directory, const char* name, int flags) {
 
 }  // namespace
 
+bool read_exactly(int fd, void* to, std::size_t length, std::uint64_t offset) {
+  auto* at = static_cast<char*>(to);
+  while (length > 0) {
+    const ssize_t got = ::pread(fd, at, length, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    length -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
 FileText read_file_at(int directory, const char* name, std::size_t limit) {
   FileText result;
   // O_NONBLOCK: a FIFO that somebody put in the place of a configuration file must not hang the job.

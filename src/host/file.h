@@ -36,6 +36,9 @@ struct FileText {
   explicit operator bool() const { return error == 0; }
 };
 
+/// All `length` bytes at `offset`; false where the file has fewer, or cannot be read.
+bool read_exactly(int fd, void* to, std::size_t length, std::uint64_t offset);
+
 /// A whole file. For sysfs attributes the default limit of one page is the kernel's own.
 FileText read_file(const std::string& path, std::size_t limit = 4096);
 FileText read_file_at(int directory, const char* name, std::size_t limit = 4096);

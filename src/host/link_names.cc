@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/if.h>
 #include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
 
 #include <cstdio>
 #include <cstring>
@@ -89,6 +90,23 @@ std::string hardware_address(unsigned type, const std::uint8_t* bytes, std::size
     text += digits[bytes[i] & 15];
   }
   return text;
+}
+
+std::string scope_name(unsigned scope) {
+  switch (scope) {
+    case RT_SCOPE_UNIVERSE:
+      return "global";
+    case RT_SCOPE_SITE:
+      return "site";
+    case RT_SCOPE_LINK:
+      return "link";
+    case RT_SCOPE_HOST:
+      return "host";
+    case RT_SCOPE_NOWHERE:
+      return "nowhere";
+    default:
+      return std::to_string(scope);
+  }
 }
 
 }  // namespace topoguard::host

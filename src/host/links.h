@@ -29,6 +29,8 @@ std::vector<std::string> flag_names(unsigned flags, bool lower_is_down);
 std::string operstate_name(unsigned state);
 /// ARPHRD_* (linux/if_arp.h), "[772]" where it has no name.
 std::string link_type_name(unsigned type);
+/// RT_SCOPE_* (linux/rtnetlink.h): "global", "link", ...; the number where it has no name.
+std::string scope_name(unsigned scope);
 /// Hardware address: IPv4 or IPv6 text for tunnels, else colon-separated hexadecimal.
 std::string hardware_address(unsigned type, const std::uint8_t* bytes, std::size_t length);
 

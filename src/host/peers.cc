@@ -21,6 +21,8 @@ bool same_name(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+}  // namespace
+
 std::vector<IpAddress> resolve(const std::string& name) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -38,12 +40,10 @@ std::vector<IpAddress> resolve(const std::string& name) {
     } else {
       continue;
     }
-    found.push_back(address);
+    if (std::find(found.begin(), found.end(), address) == found.end()) found.push_back(address);
   }
   return found;
 }
-
-}  // namespace
 
 std::vector<IpAddress> hosts_lookup(const std::string& hosts, const std::string& name) {
   std::vector<IpAddress> found;

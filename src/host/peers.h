@@ -18,4 +18,7 @@ void read_peers(const Sources& sources, const std::vector<IpAddress>& given, boo
 /// All addresses of a name (compared without case) in a hosts file's text.
 std::vector<IpAddress> hosts_lookup(const std::string& hosts, const std::string& name);
 
+/// By the system's resolver, which may take seconds: best first, each once; empty where the name is not known.
+std::vector<IpAddress> resolve(const std::string& name);
+
 }  // namespace topoguard::host

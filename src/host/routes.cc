@@ -63,23 +63,6 @@ std::optional<std::string> type_name(unsigned type) {
   return type < std::size(names) ? names[type] : std::to_string(type);
 }
 
-std::optional<std::string> scope_name(unsigned scope) {
-  switch (scope) {
-    case RT_SCOPE_UNIVERSE:
-      return std::nullopt;
-    case RT_SCOPE_SITE:
-      return "site";
-    case RT_SCOPE_LINK:
-      return "link";
-    case RT_SCOPE_HOST:
-      return "host";
-    case RT_SCOPE_NOWHERE:
-      return "nowhere";
-    default:
-      return std::to_string(scope);
-  }
-}
-
 void parse_hops(const nlattr* multipath, int family, const Names& names, Route& route) {
   const auto* hop = static_cast<const rtnexthop*>(nla_data(multipath));
   int left = nla_len(multipath);
@@ -137,7 +120,7 @@ bool parse_route(nlmsghdr* header, const Table& table, const Names& names, Seen&
     route.dst = Prefix{*dst, info->rtm_dst_len};
   }
   route.type = type_name(info->rtm_type);
-  route.scope = scope_name(info->rtm_scope);
+  if (info->rtm_scope != RT_SCOPE_UNIVERSE) route.scope = scope_name(info->rtm_scope);
   route.flags = route_flags(info->rtm_flags);
   if (number != RT_TABLE_MAIN) route.table = std::to_string(number);
   if (attributes[RTA_PRIORITY]) route.metric = u32(attributes[RTA_PRIORITY]);
