@@ -11,6 +11,7 @@
 #include "affinity/ranks.h"
 #include "core/guard.h"
 #include "core/journal.h"
+#include "document/printable.h"
 #include "host/process_env.h"
 #include "journal/quiet_write.h"
 
@@ -72,7 +73,7 @@ void to_nccl(const Voice& voice, tgnccl_log_level_t level, std::string_view line
 void say(const Voice& voice, std::string_view line) noexcept {
   if (voice.silent || voice.logger == nullptr) return;
   guarded(false, [&] {
-    to_nccl(voice, tgnccl_log_info, line);
+    to_nccl(voice, tgnccl_log_info, printable(line));
     return true;
   });
 }
@@ -81,7 +82,7 @@ void tell(const Voice& voice, Severity severity, std::string_view code, std::str
   if (voice.silent) return;
   guarded(false, [&] {
     const std::string text =
-        "topoguard " + std::string(severity_name(severity)) + " [" + std::string(code) + "]: " + std::string(line);
+        "topoguard " + std::string(severity_name(severity)) + " [" + std::string(code) + "]: " + printable(line);
     if (reach == Reach::host && !speaks_for_host()) {
       if (voice.logger != nullptr) to_nccl(voice, tgnccl_log_info, text);
     } else if (voice.logger != nullptr && nccl_shows_warnings()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speaks so that it is heard. Information goes through NCCL's logger. Warnings and errors go through it too where its
-// level (NCCL_DEBUG) shows them, else to stderr, once per code, from local rank 0. Never to stdout.
+// Speaks so that it is heard, and only in printable characters: names, values and paths stand in its lines. Information
+// goes through NCCL's logger. Warnings and errors go through it too where its level (NCCL_DEBUG) shows them, else to
+// stderr, once per code, from local rank 0. Never to stdout.
 //
 // Thread-safety: all functions may be called from any thread. Nothing is kept of a Voice: its logger may live in a
 // library that is closed later.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "document/printable.h"
+
 namespace topoguard {
 
 const FindingRow* finding_row(std::string_view code) {
@@ -26,7 +28,7 @@ Finding make_finding(std::string_view code, std::string device, std::string mess
   if (remedy.empty()) remedy = std::string(row->remedy);
   // Messages are sentences, wherever they were put together.
   if (!message.empty() && message.back() != '.' && message.back() != '?') message += '.';
-  return {row->severity, std::string(row->code), std::move(device), std::move(message), std::move(remedy)};
+  return {row->severity, std::string(row->code), std::move(device), printable(message), printable(remedy)};
 }
 
 std::string list_codes() {

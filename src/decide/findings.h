@@ -28,8 +28,8 @@ const std::vector<ReasonRow>& reason_codes();
 const FindingRow* finding_row(std::string_view code);
 const ReasonRow* reason_row(std::string_view reason);
 
-/// A finding of the table's severity; `remedy` empty takes the table's. A code that is not in the table is a
-/// programming error and gives a finding "internal-error".
+/// A finding of the table's severity, in printable words whatever they are made of; `remedy` empty takes the table's. A
+/// code that is not in the table is a programming error and gives a finding "internal-error".
 Finding make_finding(std::string_view code, std::string device, std::string message, std::string remedy = "");
 
 /// Every finding code and reason with its meaning, one a line, aligned: what `decide --list-codes` prints.

@@ -133,9 +133,6 @@ void read_environment(const Sources& sources, const std::vector<std::string>& en
     if (secure && starts_with(name, "TOPOGUARD_")) continue;
     if (!is_utf8(name))
       note(out, "environment", "a variable whose name is not UTF-8 was left out");
-    else if (std::any_of(name.begin(), name.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-      note(out, "environment", "a variable whose name holds control characters was left out");
     else if (!is_utf8(value))
       note(out, "environment", std::string(name) + " is not UTF-8; its value is unknown");
     else

@@ -6,13 +6,14 @@
 #include <new>
 #include <string>
 
+#include "document/printable.h"
 #include "topoguard/snapshot.h"
 
 namespace topoguard::host {
 
-/// Adds "SOURCE: what". Each collector passes its own name as `source`.
+/// Adds "SOURCE: what", made printable. Each collector passes its own name as `source`.
 inline void note(HostSnapshot& out, const char* source, const std::string& what) {
-  out.notes.push_back(std::string(source) + ": " + what);
+  out.notes.push_back(std::string(source) + ": " + printable(what));
 }
 
 /// Runs one collector. What it throws becomes a note; where memory is short even for that, nothing.

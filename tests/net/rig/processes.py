@@ -55,3 +55,15 @@ def exit_on_signals():
         raise SystemExit(128 + number)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
+
+
+def wait_for_stop(announce):
+    """Calls announce(), then waits for SIGTERM, SIGINT or SIGHUP, and ends as exit_on_signals() says. signal.pause() would miss
+    one that comes between the announcement and the wait, and sleep on."""
+    stops = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+    try:
+        announce()
+        raise SystemExit(128 + signal.sigwait(stops))
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)

@@ -191,3 +191,18 @@ def misspelt_setting(run):
     for rank, result in enumerate(results):
         texts = [warning.text for warning in Announced(result).warnings]
         expect(any("TOPOGUARD_MOED" in text and "TOPOGUARD_MODE" in text for text in texts), f"warnings of rank {rank}: {texts}")
+
+
+@row("nccl", "values-with-escapes")
+def values_with_escapes(run):
+    """What stands in a variable reaches no log and no terminal as it is: there it could rewrite lines that it has no business with."""
+    escape = "\x1b[31m\x07"
+    hostile = {"TOPOGUARD_BASE": f"/nonexistent/{escape}libnccl-net.so", "NCCL_IB_HCA": f"=mlx5_{escape}", f"NCCL_{escape}": "1",
+               "TOPOGUARD_LOG": "debug"}
+    results = run.run(["init", "destroy"], env=topoguard(run, **hostile))
+    expect_success(results, "Socket")  # a base that the user names and that is not there is not replaced
+    for rank, result in enumerate(results):
+        said = [line for line in (result.log.text + result.stderr + result.stdout).splitlines() if "topoguard" in line]
+        expect(any("nonexistent" in line for line in said), f"rank {rank} says nothing of the base that it cannot open")
+        expect(not any(char in line for line in said for char in escape[0] + escape[-1]),
+               f"rank {rank} wrote control characters: {[line for line in said if escape[0] in line]}")
