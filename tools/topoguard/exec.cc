@@ -31,7 +31,7 @@ enum ExecStatus : int { kCannotRun = 126, kNotFound = 127 };
 
 struct Options {
   std::string gpu = "auto";
-  std::string libraries;
+  std::string libraries, libnccl;
   bool preload = false;
   bool verbose = false;
   std::vector<std::string> command;
@@ -60,6 +60,7 @@ int run(Options options) {
   look.front_end = FrontEnd::exec;
   look.may_ask_nvml = true;
   look.may_resolve_names = true;
+  look.nccl_version = release_here(options.libnccl);
   const Decided decided = decide_for(look_at_host(sources, look));
 
   LaunchRequest request;
@@ -87,6 +88,7 @@ int run(Options options) {
   const AffinityOutcome bound = bind_for_communicator(decided.host, decided.decision, decided.policy, affinity);
   if (options.verbose) {
     for (const Finding& problem : decided.policy.problems) complain(finding_line(problem));
+    if (decided.host.nccl_version) complain("decides by the rules of NCCL " + *decided.host.nccl_version);
     if (plan.set.empty()) complain("sets nothing, in mode " + mode_phrase(decided.policy));
     for (const auto& [name, value] : plan.set) complain("sets " + name + "=" + value);
     for (const std::string& name : plan.unset) complain("unsets " + name);
@@ -113,6 +115,7 @@ void add_exec(CLI::App& app, Action& action) {
       "LOCAL_RANK, SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID and CUDA_VISIBLE_DEVICES");
   command->add_flag("--preload", options->preload, "Put libtopoguard.so first into LD_PRELOAD");
   command->add_option("--libraries", options->libraries, "Folder of topoguard's libraries");
+  command->add_option("--libnccl", options->libnccl, kLibncclHelp);
   command->add_flag("-v,--verbose", options->verbose, "Say on stderr what is set and bound, and why");
   command->add_option("command", options->command, "What to run, after --")->required();
   command->footer("Exit status: that of COMMAND; 126 where it cannot be run, 127 where it is not there, 3 bad usage.");
