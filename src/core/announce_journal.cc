@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/announce_journal.h"
 
-#include "document/document.h"
+#include "document/decision_json.h"
 
 namespace topoguard {
 namespace {
@@ -27,17 +27,13 @@ std::string_view way_name(Way way) {
 }
 
 journal::Event start_event(const Session& session, const RunFacts& facts) {
-  auto decision = journal::Event::parse(write_decision(session.decision, Layout::line));
-  decision.erase("findings");
-  journal::Event event = {{"topoguard", facts.version}};
-  if (!facts.nccl_release.empty()) event["nccl"] = facts.nccl_release;
-  if (!facts.libnccl.empty()) event["libnccl"] = facts.libnccl;
-  event["front_end"] = facts.front_end;
-  event["mode"] = mode_name(session.policy.mode);
-  event["way"] = way_name(facts.way);
-  if (!facts.reason.empty()) event["reason"] = facts.reason;
-  event["decision"] = std::move(decision);
-  return event;
+  journal::Event event;
+  event.put("topoguard", facts.version);
+  if (!facts.nccl_release.empty()) event.put("nccl", facts.nccl_release);
+  if (!facts.libnccl.empty()) event.put("libnccl", facts.libnccl);
+  event.put("front_end", facts.front_end).put("mode", mode_name(session.policy.mode)).put("way", way_name(facts.way));
+  if (!facts.reason.empty()) event.put("reason", facts.reason);
+  return event.put("decision", decision_json(session.decision));
 }
 
 void count_start(journal::Metrics& metrics, const Session& session, const RunFacts& facts) {

@@ -106,16 +106,16 @@ std::string utc_now() {
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, microseconds % 1'000'000);
 }
 
-std::string line_of(const Files& all, std::string_view name, Event members) {
-  Event whole = {{"time", utc_now()}, {"event", name}, {"host", all.host}, {"pid", all.pid}};
-  if (const auto rank = rank_here()) whole["local_rank"] = *rank;
-  for (auto& [key, value] : members.items()) whole[key] = std::move(value);
-  return whole.dump(-1, ' ', false, Event::error_handler_t::replace) + "\n";
+std::string line_of(const Files& all, std::string_view name, const Event& members) {
+  Event whole;
+  whole.put("time", utc_now()).put("event", name).put("host", all.host).put("pid", all.pid);
+  whole.put("local_rank", rank_here());
+  return whole.put_all(members).text() + "\n";
 }
 
 // The warning for a file that cannot be written, the first time.
 std::string append(Files& all, std::string_view name, const Event& members) {
-  if (all.lost > 0 && all.log->append(line_of(all, "lost", {{"lines", all.lost}})).empty()) all.lost = 0;
+  if (all.lost > 0 && all.log->append(line_of(all, "lost", Event().put("lines", all.lost))).empty()) all.lost = 0;
   const std::string problem = all.log->append(line_of(all, name, members));
   if (problem.empty()) return {};
   ++all.lost;
@@ -189,10 +189,11 @@ void finding(const Voice& voice, const Finding& finding) noexcept {
                   {{"code", finding.code}, {"severity", std::string(severity_name(finding.severity))}});
     });
     event(voice, "finding", [&] {
-      Event members = {{"severity", severity_name(finding.severity)}, {"code", finding.code}};
-      if (!finding.device.empty()) members["device"] = finding.device;
-      members["message"] = finding.message;
-      if (!finding.remedy.empty()) members["remedy"] = finding.remedy;
+      Event members;
+      members.put("severity", severity_name(finding.severity)).put("code", finding.code);
+      if (!finding.device.empty()) members.put("device", finding.device);
+      members.put("message", finding.message);
+      if (!finding.remedy.empty()) members.put("remedy", finding.remedy);
       return members;
     });
     return true;

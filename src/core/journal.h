@@ -8,18 +8,18 @@
 // Thread-safety: all functions may be called from any thread. Nothing throws.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/function_ref.h"
 #include "core/voice.h"
+#include "document/json_writer.h"
 #include "journal/metrics.h"
 #include "topoguard/decision.h"
 #include "topoguard/policy.h"
 
 namespace topoguard::journal {
 
-using Event = nlohmann::ordered_json;
+using Event = JsonObject;
 
 /// Once the settings are known; closes what earlier settings opened. Without this call, and where neither file is
 /// named, all else here does nothing.

@@ -42,8 +42,9 @@ void communicator_opened(const Session& session, const Voice& voice, std::uint64
   if (session.off) return;
   const int open = ++open_communicators;
   journal::event(voice, "communicator-opened", [&] {
-    Event event = {{"transport", transport}, {"devices", devices}, {"open", open}};
-    if (communicator != 0) event["communicator"] = communicator_text(communicator);
+    Event event;
+    event.put("transport", transport).put("devices", devices).put("open", open);
+    if (communicator != 0) event.put("communicator", communicator_text(communicator));
     return event;
   });
   journal::count([&](Metrics& metrics) {
@@ -64,8 +65,9 @@ void communicator_closed(const Session& session, const Voice& voice, std::uint64
   if (session.off) return;
   const int open = --open_communicators;
   journal::event(voice, "communicator-closed", [&] {
-    Event event = {{"open", open}};
-    if (communicator != 0) event["communicator"] = communicator_text(communicator);
+    Event event;
+    event.put("open", open);
+    if (communicator != 0) event.put("communicator", communicator_text(communicator));
     return event;
   });
   journal::count([&](Metrics& metrics) { metrics.set(Metric::communicators_open, {}, open); });
@@ -81,8 +83,8 @@ void connected(const Session& session, const Voice& voice, const Connection& con
   });
   journal::event(voice, "connected", [&] {
     Event event = members(connection);
-    event["seconds"] = seconds;
-    event["gpudirect"] = gpudirect_phrase(connection, session.host);
+    event.put("seconds", seconds);
+    event.put("gpudirect", gpudirect_phrase(connection, session.host));
     return event;
   });
   journal::count([&](Metrics& metrics) {
@@ -102,9 +104,9 @@ void connect_failed(const Session& session, const Voice& voice, const Connection
   });
   journal::event(voice, "connect-failed", [&] {
     Event event = members(connection);
-    event["seconds"] = seconds;
-    event["result"] = nccl_result;
-    if (!why.empty()) event["why"] = why;
+    event.put("seconds", seconds);
+    event.put("result", nccl_result);
+    if (!why.empty()) event.put("why", why);
     return event;
   });
   journal::count([&](Metrics& metrics) {
@@ -126,8 +128,8 @@ void memory_registered(const Session& session, const Voice& voice, const Connect
   });
   journal::event(voice, "memory", [&] {
     Event event = members(connection);
-    event["memory"] = memory_name(memory);
-    if (refused != 0) event["refused"] = refused;
+    event.put("memory", memory_name(memory));
+    if (refused != 0) event.put("refused", refused);
     return event;
   });
   journal::count([&](Metrics& metrics) {
@@ -148,8 +150,8 @@ void moved(const Session& session, const Connection& connection, std::uint64_t o
   });
   journal::event(session.voice(nullptr), "moved", [&] {
     Event event = members(connection);
-    event["operations"] = operations;
-    event["bytes"] = bytes;
+    event.put("operations", operations);
+    event.put("bytes", bytes);
     return event;
   });
 }

@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include <nlohmann/json.hpp>
+
 #include "nccl/common.h"
 #include "scratch.h"
 
@@ -59,7 +61,7 @@ TEST_CASE("events have a head and their own members; nothing is opened before th
   journal::configure(settings.policy);
   CHECK(scratch.files() == 0);
   setenv("LOCAL_RANK", "3", 1);
-  journal::event(kVoice, "connected", [] { return journal::Event{{"side", "send"}, {"bad", "\xff"}}; });
+  journal::event(kVoice, "connected", [] { return journal::Event().put("side", "send").put("bad", "\xff"); });
   unsetenv("LOCAL_RANK");
   const auto found = events(scratch / ("log-" + std::to_string(getpid()) + "-%"));
   REQUIRE(found.size() == 1);
@@ -94,7 +96,7 @@ TEST_CASE("a file that cannot be written is told of once; what was lost is told 
   settings.policy.log_file = scratch / "gone/log";
   settings.policy.metrics = scratch / "gone/metrics";
   journal::configure(settings.policy);
-  const auto event = [] { journal::event(kVoice, "x", [] { return journal::Event{{"n", 1}}; }); };
+  const auto event = [] { journal::event(kVoice, "x", [] { return journal::Event().put("n", 1); }); };
   warnings = 0;
   for (int i = 0; i < 3; ++i) {
     event();
