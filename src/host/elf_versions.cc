@@ -12,6 +12,7 @@
 #include <set>
 
 #include "host/file.h"
+#include "host/own_note.h"
 
 namespace topoguard::host {
 namespace {
@@ -44,6 +45,13 @@ std::string soname(int fd, const Elf64_Shdr& dynamic, const std::string& strings
   for (const Elf64_Dyn& entry : entries)
     if (entry.d_tag == DT_SONAME) return std::string(name_at(strings, entry.d_un.d_val));
   return {};
+}
+
+bool is_own_note(int fd, const Elf64_Shdr& section) {
+  OwnNote found;
+  return section.sh_type == SHT_NOTE && section.sh_size == sizeof found &&
+         read_exactly(fd, &found, sizeof found, section.sh_offset) &&
+         std::memcmp(&found, &kOwnNote, sizeof found) == 0;
 }
 
 }  // namespace
@@ -97,6 +105,8 @@ std::optional<PluginExports> plugin_exports(const std::string& path) {
   exports.env = texts(env);
   if (const auto dynamic = find(SHT_DYNAMIC); dynamic != sections.end())
     exports.soname = soname(fd.get(), *dynamic, strings);
+  exports.ours = std::any_of(sections.begin(), sections.end(),
+                             [&fd](const Elf64_Shdr& section) { return is_own_note(fd.get(), section); });
   return exports;
 }
 

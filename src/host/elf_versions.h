@@ -15,6 +15,7 @@ struct PluginExports {
   std::vector<std::string>
       others;  ///< "ncclTunerPlugin_v3": its tuner, profiler, GIN and RMA tables, as they are named
   std::string soname;
+  bool ours = false;  ///< it carries topoguard's note
 };
 
 /// nullopt where the file cannot be read or is no 64-bit little-endian ELF library with sane tables.

@@ -69,6 +69,7 @@ void read_plugins(const Sources& sources, const std::vector<std::string>& entrie
           plugins.push_back({file, kind, {}});
           continue;
         }
+        if (exports->ours) continue;
         const auto& versions = kind == std::string_view("net") ? exports->net : exports->env;
         if (!versions.empty()) plugins.push_back({file, kind, versions});
       }

@@ -96,6 +96,12 @@ TEST_CASE("plugins are found in ld.so's order, by NCCL's names, without ourselve
     CHECK(std::none_of(found.begin(), found.end(), [](const Plugin& p) { return p.kind == "net"; }));
     CHECK(plugins(sources, {}).front().kind == "net");
   }
+
+  SECTION("our own file, copied: images are built so, and the command does not lie in it") {
+    write_file(lib + "libnccl-net.so", slurp(std::getenv("TOPOGUARD_TEST_OWN_PLUGIN")));
+    write_file(lib + "libnccl-env.so", slurp(std::getenv("TOPOGUARD_TEST_OWN_PLUGIN")));
+    CHECK(plugins(sources, {}).empty());
+  }
 }
 
 TEST_CASE("ld.so.cache") {
