@@ -9,8 +9,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
+#include "../support/hca_tree.h"
 #include "../unit/mock_nccl/loaded_mock.h"
 #include "nccl/net_v11.h"
 #include "nccl/net_v8.h"
@@ -114,9 +116,20 @@ std::string hooks(void* library) {
   return "";
 }
 
+constexpr int kHcas = 2;
+int (*collect)(const char* root) = nullptr;
+
+// What could not be read may cost a choice, never the process; without a fault each port has its GID.
+std::string collectors(const Place& place, bool* declined) {
+  if (collect == nullptr) return "the library of collectors could not be opened, or has no faults_collect";
+  const int chosen = collect(place.scratch.c_str());
+  *declined = chosen < kHcas;
+  return chosen > kHcas ? "more ports are chosen than there are" : "";
+}
+
 }  // namespace
 
-const std::vector<std::string> kScenes = {"net", "old", "env", "files"};
+const std::vector<std::string> kScenes = {"net", "old", "env", "files", "rdma"};
 
 void prepare(const Place& place, const std::string& scene) {
   for (char** entry = environ; *entry != nullptr && scene != "as-is";) {
@@ -133,11 +146,20 @@ void prepare(const Place& place, const std::string& scene) {
     setenv("TOPOGUARD_METRICS", (place.scratch + "/metrics").c_str(), 1);
     setenv("TOPOGUARD_STALL_WARN_S", "60", 1);
   }
+  if (scene == "rdma") {
+    if (!std::filesystem::exists(place.scratch + "/sys")) test::make_hca_tree(place.scratch, kHcas, 6, 4);
+    // Before any fault: a library that gets no memory for libstdc++'s emergency pool while it is loaded cannot throw
+    // std::bad_alloc later. The other scenes load the plugin under faults.
+    if (void* library = dlopen(place.collectors.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr)
+      collect = reinterpret_cast<int (*)(const char*)>(dlsym(library, "faults_collect"));
+    return;
+  }
   mock = new LoadedMock(place.mocks + "/mock_nccl_" + (scene == "old" ? "2.22" : "2.28") + ".so");
 }
 
 std::string play(const Place& place, const std::string& scene, bool* declined) {
   *declined = false;
+  if (scene == "rdma") return collectors(place, declined);
   void* library = dlopen(place.plugin.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::string("the library could not be opened: ") + dlerror();
   const std::string problem = scene == "env" ? hooks(library) : "";

@@ -9,13 +9,15 @@
 namespace faults {
 
 struct Place {
-  std::string plugin;   ///< libnccl-net-topoguard.so
-  std::string mocks;    ///< folder of the mock NCCLs
-  std::string scratch;  ///< for log and metrics files
+  std::string plugin;      ///< libnccl-net-topoguard.so
+  std::string mocks;       ///< folder of the mock NCCLs
+  std::string collectors;  ///< the library of collectors.cc
+  std::string scratch;     ///< for log and metrics files
 };
 
 /// "net" (API v11), "old" (v8), "env" (the env plugin and the preload library's hook before it), "files" (with log and
-/// metrics files, all subjects, counters). Besides, "as-is": "net" with the variables of the caller.
+/// metrics files, all subjects, counters), "rdma" (the collectors alone, over a /sys with HCAs). Besides, "as-is":
+/// "net" with the variables of the caller.
 extern const std::vector<std::string> kScenes;
 
 /// Sets the variables, and opens the mock. Before any fault.
