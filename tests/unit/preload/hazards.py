@@ -56,6 +56,12 @@ class Hazards(unittest.TestCase):
     def test_off(self):
         self.assertEqual(self.published(LD_PRELOAD=self.library, TOPOGUARD_MODE="off"), {})
 
+    def test_opened_and_closed(self):
+        """As NCCL does where somebody names it as a plugin: the environment that it published must outlive it."""
+        program = ("import _ctypes, ctypes, sys; library = ctypes.CDLL(sys.argv[1]); _ctypes.dlclose(library._handle); "
+                   "libc = ctypes.CDLL(None); libc.getenv.restype = ctypes.c_char_p; print(libc.getenv(b'MARK').decode())")
+        self.assertEqual(run(sys.executable, "-c", program, self.library, MARK="there")[:2], (0, ["there"]))
+
     def test_relative_path(self):
         before = os.getcwd()
         os.chdir(self.folder)
