@@ -30,10 +30,11 @@ struct Case {
 };
 
 // One finding per device; a host full of virtual functions gets one for them all.
-void add(std::vector<Finding>& findings, std::string_view code, const std::vector<Case>& cases) {
+void add(std::vector<Finding>& findings, std::string_view code, const std::vector<Case>& cases,
+         const std::string& remedy = "") {
   if (cases.size() <= kNamed) {
     for (const auto& one : cases) {
-      findings.push_back(make_finding(code, one.device, one.message));
+      findings.push_back(make_finding(code, one.device, one.message, remedy));
       if (one.minor) findings.back().severity = Severity::info;
     }
     return;
@@ -41,7 +42,7 @@ void add(std::vector<Finding>& findings, std::string_view code, const std::vecto
   std::vector<std::string> names;
   for (const auto& one : cases) names.push_back(one.device);
   findings.push_back(make_finding(
-      code, "", fmt::format("{} HCAs ({}); the first: {}", cases.size(), join(names), cases.front().message)));
+      code, "", fmt::format("{} HCAs ({}); the first: {}", cases.size(), join(names), cases.front().message), remedy));
   if (std::all_of(cases.begin(), cases.end(), [](const Case& one) { return one.minor; }))
     findings.back().severity = Severity::info;
 }
@@ -155,6 +156,15 @@ std::string right_gid(const PortState& state) {
                          : fmt::format("index {} ({}) is right", best->entry->index, best->entry->gid.text());
 }
 
+// Settings of the user that lead NCCL's search where it ends.
+std::string unset_guides(const View& view, const UserSettings& user) {
+  std::vector<std::string> set;
+  if (view.release().searches_gid())
+    for (const char* name : {"NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM"})
+      if (const auto* value = user.find(name)) set.push_back(fmt::format("{}={}", name, *value));
+  return set.empty() ? "" : fmt::format("Where that is not what you want, unset {}.", join(set));
+}
+
 void wrong_gids(const View& view, const UserSettings& user, const std::vector<PortState>& states,
                 const std::vector<HcaChoice>& chosen, std::vector<Finding>& findings) {
   const auto pin = user.number("NCCL_IB_GID_INDEX");
@@ -183,7 +193,7 @@ void wrong_gids(const View& view, const UserSettings& user, const std::vector<Po
       lost.push_back({state.device->name, fmt::format("{} port {} {}; it is left out.", state.device->name,
                                                       state.port->port, state.detail)});
   add(findings, "gid-pin-stale", stale);
-  add(findings, "gid-not-steerable", lost);
+  add(findings, "gid-not-steerable", lost, unset_guides(view, user));
 }
 
 }  // namespace

@@ -104,8 +104,13 @@ std::vector<std::string> ranges(const Ports& ports, const std::vector<std::optio
   return texts;
 }
 
+// What the user said of the GID by other means than its index.
+bool guides_search(const UserSettings& user) {
+  return user.is_set(kFamily) || user.is_set(kRange) || user.is_set(kVersion);
+}
+
 // Every set of variables worth trying, in the order of preference: nothing, a family, a range, a version, pairs, and
-// an index only at the end or where the release knows nothing else.
+// an index only at the end or where the release knows nothing else. An index would overrule what guides the search.
 std::vector<Env> candidates(const NcclRelease& release, const UserSettings& user, const Ports& ports,
                             const std::vector<std::optional<Prefix>>& subnets) {
   std::vector<Env> tries{{}};
@@ -136,7 +141,7 @@ std::vector<Env> candidates(const NcclRelease& release, const UserSettings& user
     for (auto& [size, env] : all)
       if (size > 0) tries.push_back(std::move(env));
   }
-  if (free(kIndex)) {
+  if (free(kIndex) && !(release.searches_gid() && guides_search(user))) {
     std::set<int> indexes;
     for (const auto* port : ports)
       for (const auto& gid : port->gids.usable) indexes.insert(gid.entry->index);
@@ -165,8 +170,7 @@ GidSteering steer_gids(const NcclRelease& release, const UserSettings& user, con
     }
     if (best_score.right == static_cast<int>(ports.size())) break;
   }
-  const bool users = user.is_set(kIndex) || user.is_set(kFamily) || user.is_set(kRange) || user.is_set(kVersion) ||
-                     user.is_set("NCCL_IB_HCA");
+  const bool users = user.is_set(kIndex) || guides_search(user) || user.is_set("NCCL_IB_HCA");
   if (best_score.working > 0 && !users)
     for (auto& port : best.ports) port.kept = port.fit <= GidFit::as_good;
   return best;

@@ -35,7 +35,8 @@ struct GidSteering {
 };
 
 /// `ports`: the chosen ones, in any order; ports that are InfiniBand or whose table is unknown need nothing. What the
-/// user set stays: those variables are not in `env`; with any of them set, or NCCL_IB_HCA, no port is left out.
+/// user set stays: those variables are not in `env`, nor is an index that would overrule them; with any of them set, or
+/// NCCL_IB_HCA, no port is left out.
 GidSteering steer_gids(const NcclRelease& release, const UserSettings& user, const std::vector<const PortState*>& ports,
                        const std::vector<std::optional<Prefix>>& subnets);
 

@@ -153,14 +153,25 @@ TEST_CASE("the user's pin stands, stale or not") {
   CHECK(codes(fixed.use_findings) == "gid-not-steerable gid-not-steerable");
 }
 
-TEST_CASE("the user's family leads nowhere: said, and nothing is left out") {
+TEST_CASE("what the user says of GIDs is obeyed: no index overrules it, and what is wrong with it is said") {
   HostSnapshot host;
   roce(host, "mlx5_0", "e0", "10.0.0.1");
   host.env["NCCL_IB_ADDR_FAMILY"] = "AF_INET6";
   const auto result = on(host, "2.28.9");
   CHECK(chosen(result) == "mlx5_0:1");
-  CHECK(result.env.count("NCCL_IB_ADDR_FAMILY") == 0);
-  CHECK(env(result.env) == "NCCL_IB_GID_INDEX=3");
+  CHECK(result.env.empty());
+  CHECK(codes(result.use_findings) == "gid-not-steerable");
+  CHECK(result.use_findings.front().remedy.find("NCCL_IB_ADDR_FAMILY=AF_INET6") != std::string::npos);
+
+  // The whole cluster may be on RoCE v1 by this.
+  host.env = {{"NCCL_IB_ROCE_VERSION_NUM", "1"}};
+  const auto old = on(host, "2.28.9");
+  CHECK(old.env.empty());
+  CHECK(indexes(old) == "2");
+  CHECK(codes(old.use_findings) == "gid-not-steerable");
+
+  // Releases that read none of these are led by an index.
+  CHECK(env(on(host, "2.18.3").env) == "NCCL_IB_GID_INDEX=3");
 }
 
 TEST_CASE("InfiniBand needs no GID, unless it is routed") {
