@@ -50,7 +50,7 @@ const std::vector<InterfaceRule>& interface_rules() {
        Standing::good, "only-routable-address",
        [](const Facts& f) {
          return "carries " + address_text(*f.address) +
-                ", and no interface to the outside has an address of its own that another host could use";
+                ", and what leads to other hosts has no address of its own that they could use";
        },
        "06-bgp-unnumbered-lo"},
       {"loopback", [](const Facts& f) { return f.view.loopback(f.link); }, Standing::loopback, "loopback",

@@ -13,7 +13,8 @@ struct InterfaceFacts {
   const View& view;
   const Link& link;
   const LinkAddress* address;    ///< best_address()
-  bool only_routable_elsewhere;  ///< no physical-backed interface has an address that other hosts can use
+  bool only_routable_elsewhere;  ///< no physical-backed interface, or none with a default route while this one's
+                                 ///< address is that route's source, has an address that other hosts can use
 };
 
 struct InterfaceRule {

@@ -202,19 +202,24 @@ InterfaceState* Interfaces::find(const std::string& ifname) {
 Interfaces judge_interfaces(const View& view, const Policy& policy, const UserSettings& user) {
   Interfaces interfaces;
   interfaces.all.reserve(view.links().size());
-  bool physical_address = false;
+  // BGP unnumbered: the default route's source lies on lo or a dummy, and what it leaves by has no address of its own.
+  // A management network may be there beside it.
+  bool physical_address = false, addressed_uplink = false;
   for (const auto* link : view.links()) {
     InterfaceState state;
     state.link = link;
     state.address = best_address(view, policy, user, *link);
     apply_policy(view, policy, state);
-    if (view.physical_backed(*link) && view.running(*link) && state.address && usable_address(*state.address))
+    if (view.physical_backed(*link) && view.running(*link) && state.address && usable_address(*state.address)) {
       physical_address = true;
+      addressed_uplink = addressed_uplink || view.default_route(*link);
+    }
     interfaces.all.push_back(std::move(state));
   }
   for (auto& state : interfaces.all) {
     trace_facts(view, state, interfaces.trace);
-    judge(view, state, !physical_address, interfaces.trace);
+    const bool elsewhere = !physical_address || (!addressed_uplink && view.default_route(*state.link));
+    judge(view, state, elsewhere, interfaces.trace);
     if (!state.address || state.standing == Standing::unusable) continue;
     count_peers(view, state);
     trace_reach(view, state, interfaces.trace);

@@ -105,6 +105,16 @@ TEST_CASE("the only routable address on lo or a dummy counts, and only then") {
     CHECK(finds(decision, "address-not-steerable") == (std::string(carrier) == "lo"));
     CHECK(env(decision, "NCCL_SOCKET_IFNAME") == (std::string(carrier) == "lo" ? "(unset)" : "=dummy0"));
 
+    // A management network beside it does not lead to other hosts' fabric; with a default route of its own it may.
+    Host managed = host;
+    managed.nic("eno1", {"192.168.0.5/24"}, 1000);
+    managed.route("192.168.0.0/24", "eno1").prefsrc = *IpAddress::parse("192.168.0.5");
+    decision = managed.decide();
+    CHECK(decision.socket.ifnames == Strings{carrier});
+    CHECK(reason(decision, "eno1") == "no-default-route");
+    managed.route("default", "eno1", "192.168.0.1", 200);
+    CHECK(managed.decide().socket.ifnames == Strings{"eno1"});
+
     host.get("lan0").addr_info.push_back(address("10.0.0.11/24"));
     decision = host.decide();
     CHECK(decision.socket.ifnames == Strings{"lan0"});
