@@ -4,7 +4,7 @@
 namespace {
 
 // Aligned as gABI's readers expect. Nothing refers to it: the linker keeps notes.
-[[gnu::section(".note.topoguard"), gnu::used]] alignas(4) const topoguard::host::OwnNote note =
-    topoguard::host::kOwnNote;
+[[gnu::section(".note.topoguard"),
+  gnu::used]] alignas(4) const topoguard::host::OwnNote note = topoguard::host::kOwnNote;
 
 }  // namespace

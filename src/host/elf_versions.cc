@@ -50,8 +50,7 @@ std::string soname(int fd, const Elf64_Shdr& dynamic, const std::string& strings
 bool is_own_note(int fd, const Elf64_Shdr& section) {
   OwnNote found;
   return section.sh_type == SHT_NOTE && section.sh_size == sizeof found &&
-         read_exactly(fd, &found, sizeof found, section.sh_offset) &&
-         std::memcmp(&found, &kOwnNote, sizeof found) == 0;
+         read_exactly(fd, &found, sizeof found, section.sh_offset) && std::memcmp(&found, &kOwnNote, sizeof found) == 0;
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other NCCL plugins that NCCL would find on this host: libnccl-net.so and libnccl-env.so, and the names that
 // NCCL_NET_PLUGIN and NCCL_ENV_PLUGIN give (src/plugin/plugin_open.cc of NCCL 2.28: the value itself, then
-// libnccl-KIND-VALUE.so). topoguard's own file is not one of them, under whatever name and from whatever place. Files are read, never loaded.
+// libnccl-KIND-VALUE.so). topoguard's own file is not one of them, under whatever name and from whatever place. Files
+// are read, never loaded.
 #pragma once
 
 #include <string>
