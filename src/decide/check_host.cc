@@ -78,12 +78,6 @@ std::vector<std::string> plugin_names(std::string_view text) {
   return names;
 }
 
-bool names_topoguard(std::string_view plugin) {
-  const auto slash = plugin.rfind('/');
-  if (slash != std::string_view::npos) plugin.remove_prefix(slash + 1);
-  return plugin == "topoguard" || plugin.rfind("libnccl-net-topoguard.so", 0) == 0;
-}
-
 /// The user's setting by which NCCL does not call us as a net plugin; "" where none does.
 std::string bypassing(const View& view, const UserSettings& user) {
   // Our tables bear the name of somebody else's network (wrap/adopted_name.h).
@@ -94,20 +88,7 @@ std::string bypassing(const View& view, const UserSettings& user) {
   if (!plugin) return "";
   if (plugin->empty()) return view.release().empty_plugin_is_none() ? "NCCL_NET_PLUGIN=\"\"" : "";
   const auto names = plugin_names(*plugin);
-  return std::any_of(names.begin(), names.end(), names_topoguard) ? "" : "NCCL_NET_PLUGIN=" + *plugin;
-}
-
-/// NCCL_NET names somebody else's network ("AWS Libfabric"), and no plugin that could bring it is in sight: NCCL ends
-/// the job, with topoguard or without.
-bool network_is_missing(const View& view, const UserSettings& user) {
-  const auto* net = user.find("NCCL_NET");
-  if (!net || net->empty()) return false;
-  for (const char* own : {"IB", "Socket", "topoguard"})
-    if (same_network_name(*net, own)) return false;
-  if (view.host().topoguard.config.count("TOPOGUARD_BASE") != 0) return false;
-  const auto& plugins = known(view.host().plugins);
-  return std::none_of(plugins.begin(), plugins.end(),
-                      [](const Plugin& p) { return p.kind == "net" && !names_topoguard(p.path); });
+  return std::any_of(names.begin(), names.end(), is_our_plugin) ? "" : "NCCL_NET_PLUGIN=" + *plugin;
 }
 
 void plugins(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
@@ -127,7 +108,7 @@ void plugins(const View& view, const UserSettings& user, std::vector<Finding>& f
   const auto* named = user.find("NCCL_NET_PLUGIN");
   if (front_end == "net" || (named && !named->empty())) return;
   for (const auto& plugin : known(view.host().plugins)) {
-    if (plugin.kind != "net" || names_topoguard(plugin.path)) continue;
+    if (plugin.kind != "net" || is_our_plugin(plugin.path)) continue;
     findings.push_back(make_finding("plugin-shadowed", "",
                                     "NCCL loads " + plugin.path + " by its default name, and topoguard is not asked"));
     return;

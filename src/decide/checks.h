@@ -7,6 +7,7 @@
 
 #include "decide/interfaces.h"
 #include "decide/socket_env.h"
+#include "decide/transport.h"
 #include "decide/user_settings.h"
 #include "decide/view.h"
 #include "topoguard/decision.h"
@@ -21,7 +22,15 @@ std::vector<Finding> check_variables(const View& view, const UserSettings& user)
 std::vector<Finding> check_sockets(const View& view, const UserSettings& user, Interfaces& interfaces,
                                    const SocketChoice& choice, const SocketSteering& steering);
 
-/// p2p-disabled, shm-small, plugin-shadowed, plugin-bypassed.
+/// faster-without-route: for data over TCP.
+std::vector<Finding> check_speed(const View& view, const UserSettings& user, const Interfaces& interfaces,
+                                 const SocketChoice& choice);
+
+/// What ends NCCL with an error: no-interface, network-unusable, comm-id-no-interface, env-syntax of NCCL_COMM_ID. All
+/// are errors, and each names the setting where one is to blame.
+std::vector<Finding> check_stops(const View& view, const UserSettings& user, const TransportChoice& transport);
+
+/// p2p-disabled, shm-small, plugin-shadowed, plugin-bypassed, base-network-missing.
 std::vector<Finding> check_host(const View& view, const UserSettings& user);
 
 }  // namespace topoguard

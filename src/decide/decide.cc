@@ -39,7 +39,11 @@ bool other_plugin_carries(const HostSnapshot& host) {
 
 bool interfaces_left(const View& view, const UserSettings& user, const Interfaces& interfaces) {
   if (!view.host().links) return true;  // unknown is not none
-  return user.ifname ? !replay_sockets(view, user, {}).data.empty() : !interfaces.pool.empty();
+  if (user.ifname) return !replay_sockets(view, user, {}).data.empty();
+  // NCCL passes over ::1 (misc/socket.cc findInterfaces).
+  return std::any_of(interfaces.pool.begin(), interfaces.pool.end(), [](const InterfaceState* state) {
+    return state->address->family() != Family::inet6 || !state->address->local.is_loopback();
+  });
 }
 
 void check_transport(const View& view, const Policy& policy, const TransportChoice& transport, const HcaResult& hcas,
@@ -95,7 +99,10 @@ Decision decide_unguarded(const HostSnapshot& host, const Policy& policy) {
   for (const auto& [name, value] : user.nccl) decision.env.erase(name);
 
   append(decision.findings, check_variables(view, user));
+  append(decision.findings, check_stops(view, user, transport));
   append(decision.findings, check_sockets(view, user, interfaces, decision.socket, steering));
+  if (decision.transport == Transport::socket)
+    append(decision.findings, check_speed(view, user, interfaces, decision.socket));
   append(decision.findings, std::move(hcas.findings));
   append(decision.findings, std::move(hcas.use_findings));
   check_transport(view, policy, transport, hcas, decision);

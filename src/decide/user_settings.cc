@@ -33,6 +33,23 @@ bool same_network_name(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+bool is_our_plugin(std::string_view plugin) {
+  const auto slash = plugin.rfind('/');
+  if (slash != std::string_view::npos) plugin.remove_prefix(slash + 1);
+  return plugin == "topoguard" || plugin.rfind("libnccl-net-topoguard.so", 0) == 0;
+}
+
+bool network_is_missing(const View& view, const UserSettings& user) {
+  const auto* net = user.find("NCCL_NET");
+  if (!net || net->empty()) return false;
+  for (const char* own : {"IB", "Socket", "topoguard"})
+    if (same_network_name(*net, own)) return false;
+  if (view.host().topoguard.config.count("TOPOGUARD_BASE") != 0) return false;
+  const auto& plugins = known(view.host().plugins);
+  return std::none_of(plugins.begin(), plugins.end(),
+                      [](const Plugin& p) { return p.kind == "net" && !is_our_plugin(p.path); });
+}
+
 const std::string* UserSettings::find(std::string_view name) const {
   const auto at = nccl.find(name);
   return at == nccl.end() ? nullptr : &at->second;
@@ -70,6 +87,10 @@ UserSettings read_user_settings(const View& view) {
   }
   if (const auto* net = user.find("NCCL_NET")) {
     if (net->empty()) user.no_network = "NCCL_NET=\"\"";
+    const auto* disable = user.find("NCCL_IB_DISABLE");
+    if (same_network_name(*net, "IB") && user.number("NCCL_IB_DISABLE").value_or(0) != 0)
+      user.no_network = "NCCL_NET=" + *net + " and NCCL_IB_DISABLE=" + *disable;
+    if (network_is_missing(view, user)) user.no_network = "NCCL_NET=" + *net;
     if (same_network_name(*net, "Socket")) user.rdma_off_by = "NCCL_NET=" + *net;
   }
   if (user.rdma_off_by.empty() && user.number("NCCL_IB_DISABLE").value_or(0) != 0)

@@ -22,7 +22,8 @@ struct UserSettings {
   std::optional<NameList> hca;     ///< NCCL_IB_HCA; empty where unset or ""
   std::optional<Family> family;    ///< NCCL_SOCKET_FAMILY
   std::string rdma_off_by;         ///< the user's setting that keeps NCCL from InfiniBand and RoCE: "NCCL_NET=Socket"
-  std::string no_network;          ///< the user's setting by which NCCL finds no network at all: "NCCL_NET=" (empty)
+  std::string
+      no_network;  ///< the user's setting by which NCCL finds no network at all: "NCCL_NET=" (empty), "NCCL_NET=mlx5"
 
   bool rdma_off() const { return !rdma_off_by.empty() || !no_network.empty(); }
   bool is_set(std::string_view name) const { return nccl.find(name) != nccl.end(); }
@@ -36,5 +37,12 @@ UserSettings read_user_settings(const View& view);
 
 /// NCCL compares network names without regard to case (plugin/net.cc, strcasecmp).
 bool same_network_name(std::string_view a, std::string_view b);
+
+/// The plugin of that name or path is topoguard's own.
+bool is_our_plugin(std::string_view plugin);
+
+/// NCCL_NET names somebody else's network ("AWS Libfabric"), and no plugin that could bring it is in sight: NCCL ends
+/// the job, with topoguard or without.
+bool network_is_missing(const View& view, const UserSettings& user);
 
 }  // namespace topoguard
