@@ -3,6 +3,7 @@
 
 #include "decide/checks.h"
 #include "decide/findings.h"
+#include "decide/sockets.h"
 
 namespace topoguard {
 namespace {
@@ -177,6 +178,30 @@ void bootstrap(const View& view, const UserSettings& user, Interfaces& interface
 }
 
 }  // namespace
+
+std::vector<Finding> check_speed(const View& view, const UserSettings& user, const Interfaces& interfaces,
+                                 const SocketChoice& choice) {
+  constexpr std::int64_t kFaster = 4;  // less may well be a storage network beside the hosts' own
+  const auto* used = choice.ifnames.empty() || user.ifname ? nullptr : view.link(choice.ifnames.front());
+  if (used == nullptr || knows_peers(view)) return {};
+  const InterfaceState* fastest = nullptr;
+  for (const auto* state : interfaces.pool) {
+    const auto& reason = state->verdict.reason;
+    if ((reason != "no-default-route" && reason != "no-route-to-peers") || !view.speed_mbps(*state->link)) continue;
+    const Prefix subnet{state->address->local, state->address->prefixlen};
+    if (subnet.contains(choice.addresses.at(used->ifname))) continue;  // duplicate-subnet tells of these
+    if (fastest == nullptr || *view.speed_mbps(*state->link) > *view.speed_mbps(*fastest->link)) fastest = state;
+  }
+  if (fastest == nullptr || *view.speed_mbps(*fastest->link) < kFaster * reckoned_speed(view, *used)) return {};
+  const auto& name = fastest->link->ifname;
+  const auto subnet = Prefix{fastest->address->local, fastest->address->prefixlen}.network().text();
+  return {make_finding("faster-without-route", name,
+                       name + " (" + std::to_string(*view.speed_mbps(*fastest->link) / 1000) +
+                           " Gb/s) is faster than " + used->ifname +
+                           ", which is used because the default route or the one to " +
+                           "MASTER_ADDR leaves by it; whether the other hosts are in " + subnet + " is not known here",
+                       "If they are, set TOPOGUARD_SUBNETS=" + subnet + " (in /etc/topoguard.conf, for example).")};
+}
 
 std::vector<Finding> check_sockets(const View& view, const UserSettings& user, Interfaces& interfaces,
                                    const SocketChoice& choice, const SocketSteering& steering) {

@@ -30,6 +30,10 @@ std::vector<Finding> check_speed(const View& view, const UserSettings& user, con
 /// are errors, and each names the setting where one is to blame.
 std::vector<Finding> check_stops(const View& view, const UserSettings& user, const TransportChoice& transport);
 
+/// filter-no-match, filter-ignored: a filter of the operator's that could not be followed. `decision` has its devices.
+std::vector<Finding> check_filters(const Policy& policy, const UserSettings& user, const FilterUses& interfaces,
+                                   const FilterUses& hcas, const Decision& decision);
+
 /// p2p-disabled, shm-small, plugin-shadowed, plugin-bypassed, base-network-missing.
 std::vector<Finding> check_host(const View& view, const UserSettings& user);
 

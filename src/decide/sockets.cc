@@ -120,14 +120,10 @@ class Chooser {
     return view_.announced() == state.link || (master_ && view_.reaches(*state.link, *master_).value_or(false));
   }
 
-  bool peers_beyond_master() const {
-    return std::any_of(view_.peers().begin(), view_.peers().end(), [&](const IpAddress& p) { return p != master_; });
-  }
-
   /// With a route to the peers; where none is known but the master, with a default route or one to the master.
   std::vector<InterfaceState*> with_route(const std::vector<InterfaceState*>& pool) const {
     std::vector<InterfaceState*> found;
-    const bool known_peers = peers_beyond_master();
+    const bool known_peers = knows_peers(view_);
     const auto take = [&](auto wanted) {
       std::copy_if(pool.begin(), pool.end(), std::back_inserter(found),
                    [&](const InterfaceState* state) { return wanted(*state); });
@@ -152,8 +148,8 @@ class Chooser {
     drop(
         left, [&](const InterfaceState& s) { return reckoned_speed(view_, *s.link) != fastest; }, "slower",
         "slower than the chosen ones");
-    const bool master_tells = !peers_beyond_master() &&
-                              std::any_of(left.begin(), left.end(), [&](const auto* s) { return reaches_master(*s); });
+    const bool master_tells =
+        !knows_peers(view_) && std::any_of(left.begin(), left.end(), [&](const auto* s) { return reaches_master(*s); });
     if (master_tells)
       drop(
           left, [&](const InterfaceState& s) { return !reaches_master(s); }, "no-route-to-peers",
@@ -262,6 +258,11 @@ class Chooser {
 };
 
 }  // namespace
+
+bool knows_peers(const View& view) {
+  const auto master = master_peer(view);
+  return std::any_of(view.peers().begin(), view.peers().end(), [&](const IpAddress& p) { return p != master; });
+}
 
 std::int64_t reckoned_speed(const View& view, const Link& link) {
   if (const auto speed = view.speed_mbps(link)) return *speed;
