@@ -46,6 +46,12 @@ void parse_info(const nlattr* nest, Raw& raw) {
   });
 }
 
+// Numbers of a snapshot are never negative.
+std::optional<int> whole(std::uint32_t number) {
+  const auto value = static_cast<int>(number);
+  return value < 0 ? std::nullopt : std::optional(value);
+}
+
 bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
   if (header->nlmsg_type != RTM_NEWLINK || !nlmsg_valid_hdr(header, sizeof(ifinfomsg))) return true;
   const auto* info = static_cast<const ifinfomsg*>(nlmsg_data(header));
@@ -60,7 +66,7 @@ bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
         raw.link.ifname = text(at);
         break;
       case IFLA_MTU:
-        raw.link.mtu = static_cast<int>(u32(at));
+        raw.link.mtu = whole(u32(at));
         break;
       case IFLA_OPERSTATE:
         raw.link.operstate = operstate_name(u8(at));
@@ -73,7 +79,7 @@ bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
         raw.has_lower = true, raw.lower = static_cast<int>(u32(at));
         break;
       case IFLA_LINK_NETNSID:
-        raw.link.link_netnsid = static_cast<int>(u32(at));
+        raw.link.link_netnsid = whole(u32(at));  // negative: a namespace that has no number here
         break;
       case IFLA_MASTER:
         raw.master = static_cast<int>(u32(at));
@@ -91,7 +97,7 @@ bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
         break;
     }
   }
-  if (!raw.link.ifname.empty()) raws.push_back(std::move(raw));
+  if (!raw.link.ifname.empty() && raw.link.ifindex > 0) raws.push_back(std::move(raw));
   return true;
 }
 

@@ -56,8 +56,8 @@ class RecordedMachine {
     sources.try_open = [](const std::string&) { return 0; };
     const HostSnapshot host = topoguard::collect(sources, CollectOptions());
     for (const auto& note : host.notes) require(is_printable(note), "notes are printable");
-    require(read_snapshot(write_snapshot(host, Layout::line), "written").host.has_value(),
-            "what is collected can be read");
+    const ReadSnapshot back = read_snapshot(write_snapshot(host, Layout::line), "what is collected");
+    require(back.host.has_value(), back.error.c_str());
   }
 
  private:
