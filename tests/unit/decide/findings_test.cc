@@ -180,6 +180,21 @@ TEST_CASE("RDMA in software that is not used is no slow-fallback") {
 }
 
 TEST_CASE("interfaces") {
+  SECTION("faster-without-route") {
+    Host host;
+    host.nic("eno1", {"10.1.0.5/24"}, 1000);
+    host.nic("ib0", {"10.10.0.5/16"}, 200000);
+    host.route("default", "eno1", "10.1.0.1");
+    CHECK(host.decide().socket.ifnames == Strings{"eno1"});
+    CHECK(finds(host.decide(), "faster-without-route"));
+    host.snapshot.env["MASTER_ADDR"] = "10.1.0.9";
+    CHECK(finds(host.decide(), "faster-without-route"));
+    host.peers({"10.1.0.7"});  // then it is known who is where
+    CHECK(!finds(host.decide(), "faster-without-route"));
+    host.snapshot.peers.clear();
+    host.get("ib0").speed_mbps = 2000;
+    CHECK(!finds(host.decide(), "faster-without-route"));
+  }
   SECTION("duplicate-subnet") {
     auto host = plain();
     host.nic("eno2", {"10.0.0.12/24"}, 25000);
