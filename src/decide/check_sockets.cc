@@ -206,6 +206,10 @@ std::vector<Finding> check_speed(const View& view, const UserSettings& user, con
 std::vector<Finding> check_sockets(const View& view, const UserSettings& user, Interfaces& interfaces,
                                    const SocketChoice& choice, const SocketSteering& steering) {
   std::vector<Finding> findings;
+  if (!view.host().links)
+    findings.push_back(make_finding("interfaces-unknown", "",
+                                    "the network interfaces of this host could not be read: NCCL chooses among them by "
+                                    "its own rules, and no other check here knows of them"));
   if (!user.ifname) pool_kind(view, interfaces, choice, findings);
   duplicate_subnet(view, interfaces, choice, findings);
   unreachable(view, choice, findings);

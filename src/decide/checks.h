@@ -17,8 +17,8 @@ namespace topoguard {
 /// env-prefix-match, env-no-match, env-empty-value, env-syntax, env-unknown, env-loopback-reenabled.
 std::vector<Finding> check_variables(const View& view, const UserSettings& user);
 
-/// link-local-only, virtual-only, loopback-only, duplicate-subnet, peer-unreachable, address-not-steerable,
-/// bootstrap-not-covered, comm-id-fixed.
+/// interfaces-unknown, link-local-only, virtual-only, loopback-only, duplicate-subnet, peer-unreachable,
+/// address-not-steerable, bootstrap-not-covered, comm-id-fixed.
 std::vector<Finding> check_sockets(const View& view, const UserSettings& user, Interfaces& interfaces,
                                    const SocketChoice& choice, const SocketSteering& steering);
 

@@ -36,6 +36,8 @@ const std::vector<FindingRow>& finding_codes() {
        "Unset NCCL_IB_GID_INDEX; topoguard finds the right entry for each HCA."},
       {"gid-missing", kWarning, "an active Ethernet HCA has no usable address entry (GID) in this network namespace",
        "Give the HCA's interface an address, or the container that interface (SR-IOV, macvlan, host networking)."},
+      {"gid-link-local", kWarning, "an active Ethernet HCA has only link-local addresses (GIDs)",
+       "Give the HCA's interface an address: DHCP or the static configuration."},
       {"port-down", kWarning, "an HCA port is not active",
        "Check cable, switch port and driver; ibstat shows the state."},
       {"subnet-manager-missing", kError, "an InfiniBand port has its link but no subnet manager has configured it",
@@ -53,6 +55,8 @@ const std::vector<FindingRow>& finding_codes() {
       {"duplicate-subnet", kWarning,
        "another interface shares a chosen one's subnet, and the kernel may send by that one",
        "Put each interface into a subnet of its own, or into a bond; else set rp_filter and source routes."},
+      {"interfaces-unknown", kWarning, "the kernel's list of network interfaces could not be read",
+       "Let the job make AF_NETLINK sockets (the container's seccomp profile, RestrictAddressFamilies= of the service)."},
       {"faster-without-route", kInfo,
        "data goes over TCP by the default route's interface, the other hosts are not known, and another is much faster",
        ""},
@@ -136,6 +140,14 @@ const std::vector<FindingRow>& finding_codes() {
       {"topoguard-version-mismatch", kWarning, "hosts run different releases of topoguard",
        "Install one release everywhere: each may decide by other rules."},
       // Our own
+      {"filter-no-match", kWarning,
+       "a filter of the operator's (TOPOGUARD_INCLUDE, _EXCLUDE, _SUBNETS) names nothing here",
+       "Name a device, subnet or link kind that this host has (topoguard decide lists its devices), or remove the "
+       "setting."},
+      {"filter-ignored", kWarning,
+       "a filter of the operator's would leave nothing that can be used, so it is not applied",
+       "Correct the setting, or cure what keeps the devices that it names from being used (topoguard decide --explain "
+       "DEVICE)."},
       {"gid-not-steerable", kWarning, "this NCCL release cannot be led to the right GID on every chosen HCA",
        "Use NCCL 2.21 or newer, or give the HCAs' interfaces addresses so that the indexes agree."},
       {"nccl-limit", kWarning, "there are more HCAs than this NCCL release can hold", ""},

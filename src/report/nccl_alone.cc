@@ -47,7 +47,8 @@ std::string nccl_alone_phrase(const HostSnapshot& host) {
   std::string out = "bootstrap on ";
   out += bootstrap.unknown     ? "what NCCL_COMM_ID's name resolves to"
          : bootstrap.interface ? interface_text(*bootstrap.interface)
-                               : "nothing (NCCL stops)";
+         : host.links          ? "nothing (NCCL stops)"
+                               : "an interface that is not known here";
 
   if (!user.no_network.empty()) return "no network at all, by " + printable(user.no_network, 60) + "; " + out;
   std::vector<std::string> words;
@@ -59,6 +60,7 @@ std::string nccl_alone_phrase(const HostSnapshot& host) {
   if (!words.empty()) return "IB over " + join(words) + "; " + out;
   for (const NcclInterface& interface : nccl_interfaces(release, addresses, find))
     words.push_back(interface_text(interface));
+  if (!host.links) return "interfaces that are not known here; " + out;
   return words.empty() ? "no network at all; " + out : "Socket over " + join(words) + "; " + out;
 }
 

@@ -62,6 +62,7 @@ std::string transport_phrase(const Decision& decision, std::size_t limit) {
       words.push_back(interface_phrase(decision.socket, ifname));
     return "Socket over " + list(words, limit);
   }
+  if (decision.transport == Transport::socket) return "Socket over what NCCL takes by itself";
   return "no transport: no usable network device is left";
 }
 

@@ -180,6 +180,14 @@ TEST_CASE("RDMA in software that is not used is no slow-fallback") {
 }
 
 TEST_CASE("interfaces") {
+  SECTION("interfaces-unknown") {
+    Host host = plain();
+    CHECK(!finds(host.decide(), "interfaces-unknown"));
+    host.snapshot.links.reset();
+    host.snapshot.routes.reset();
+    CHECK(finds(host.decide(), "interfaces-unknown"));
+    CHECK(host.decide().env.empty());
+  }
   SECTION("faster-without-route") {
     Host host;
     host.nic("eno1", {"10.1.0.5/24"}, 1000);
