@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   char scratch[] = "/tmp/topoguard-load-XXXXXX";
   if (mkdtemp(scratch) == nullptr) return 2;
-  const faults::Place place{argv[1], argv[2], scratch};
+  const faults::Place place{argv[1], argv[2], {}, scratch};
   bool declined = false;
   faults::prepare(place, argv[3]);
   const std::string before = faults::belongings();
