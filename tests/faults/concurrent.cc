@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
           0)
     return 77;
   const pid_t changer = own_namespace ? change_links() : -1;
-  const faults::Place place{argv[1], argv[2], "/tmp"};
+  const faults::Place place{argv[1], argv[2], {}, "/tmp"};
   faults::prepare(place, "net");
   bool declined = false;
   std::string problem = faults::play(place, "net", &declined);
