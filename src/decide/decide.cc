@@ -98,7 +98,9 @@ Decision decide_unguarded(const HostSnapshot& host, const Policy& policy) {
   }
   for (const auto& [name, value] : user.nccl) decision.env.erase(name);
 
+  decision.hcas = std::move(hcas.hcas);
   append(decision.findings, check_variables(view, user));
+  append(decision.findings, check_filters(policy, user, interfaces.filters, hcas.filters, decision));
   append(decision.findings, check_stops(view, user, transport));
   append(decision.findings, check_sockets(view, user, interfaces, decision.socket, steering));
   if (decision.transport == Transport::socket)
@@ -113,7 +115,6 @@ Decision decide_unguarded(const HostSnapshot& host, const Policy& policy) {
                    [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
 
   decision.gpus = std::move(gpus.gpus);
-  decision.hcas = std::move(hcas.hcas);
   append(decision.trace, std::move(interfaces.trace));
   append(decision.trace, std::move(hcas.trace));
   append(decision.trace, std::move(gpus.trace));

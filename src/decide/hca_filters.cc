@@ -220,6 +220,27 @@ const std::vector<FilterRow>& hca_filter_rows() {
   return rows;
 }
 
+FilterUses filter_uses(const FilterContext& context, const std::vector<PortState>& states) {
+  const auto& policy = context.policy;
+  const int no_subnet = static_cast<int>(policy.subnets.size());
+  FilterUses uses;
+  for (const auto& state : states) {
+    if (state.port == nullptr) continue;
+    const bool included = selected(context, policy.include, state);
+    const bool excluded = selected(context, policy.exclude, state);
+    const bool in_subnet = state.gids.best() != nullptr && state.gids.best()->rank.policy_subnet < no_subnet;
+    uses.include.names = uses.include.names || included;
+    uses.include_excluded = uses.include_excluded || (included && excluded);
+    uses.exclude.names = uses.exclude.names || excluded;
+    uses.subnets.names = uses.subnets.names || in_subnet;
+    if (!state.left()) continue;
+    uses.include.followed = uses.include.followed || included;
+    uses.exclude.overridden = uses.exclude.overridden || excluded;
+    uses.subnets.followed = uses.subnets.followed || in_subnet;
+  }
+  return uses;
+}
+
 void filter_ports(const FilterContext& context, std::vector<PortState>& states, std::vector<RuleMatch>& trace) {
   for (const auto& row : hca_filter_rows()) {
     Ports left;

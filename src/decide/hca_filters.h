@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decide/filter_use.h"
 #include "decide/hca_ports.h"
 
 namespace topoguard {
@@ -32,6 +33,9 @@ const std::vector<FilterRow>& hca_filter_rows();
 
 /// Applies every row: ports left out get the row's verdict and reason, each appended to `trace`.
 void filter_ports(const FilterContext& context, std::vector<PortState>& states, std::vector<RuleMatch>& trace);
+
+/// How the operator's filters fared, after filter_ports.
+FilterUses filter_uses(const FilterContext& context, const std::vector<PortState>& states);
 
 /// The link layer of most cards among the fastest ports; InfiniBand where they are equal.
 std::string_view majority_layer(const std::vector<PortState*>& ports);

@@ -12,6 +12,7 @@
 #include "decide/hca_findings.h"
 #include "decide/hca_ports.h"
 #include "decide/hca_steering.h"
+#include "decide/rail_findings.h"
 #include "nccl_rules/hcas.h"
 
 namespace topoguard {
@@ -176,6 +177,7 @@ std::vector<DeviceVerdict> verdicts(const std::vector<PortState>& states) {
 
 HcaResult choose_hcas(const View& view, const Policy& policy, const UserSettings& user, const Topology& topology) {
   HcaResult result;
+  std::vector<Finding> rails;
   auto states = survey_ports(view, policy, topology, result.trace);
   for (const auto& state : states) result.rdma_hardware = result.rdma_hardware || !software_rdma(*state.device);
 
@@ -184,8 +186,10 @@ HcaResult choose_hcas(const View& view, const Policy& policy, const UserSettings
     obey_list(view, user.hca, states, result.trace);
   } else {
     filter_ports({view, policy, topology}, states, result.trace);
+    rails = rail_findings({view, policy, topology}, states);
     respect_limit(view, states, result.trace);
   }
+  result.filters = filter_uses({view, policy, topology}, states);
   result.hcas = steer(view, user, topology, states, result);
   steer_list(view, user, states, result);
   for (auto& state : states) {
@@ -202,6 +206,7 @@ HcaResult choose_hcas(const View& view, const Policy& policy, const UserSettings
     result.idle_cause = states.empty() ? "" : why_no_hca(states);
   else
     result.use_findings = hca_use_findings(view, user, states, result.hcas);
+  if (!result.hcas.empty()) result.use_findings.insert(result.use_findings.end(), rails.begin(), rails.end());
   return result;
 }
 

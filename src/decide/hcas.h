@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decide/fallback.h"
+#include "decide/filter_use.h"
 #include "decide/topology.h"
 #include "decide/user_settings.h"
 #include "decide/view.h"
@@ -25,8 +26,9 @@ struct HcaResult {
   std::vector<Finding> findings;           ///< true whatever the transport: port-down, gid-missing, hca-unusable, ...
   std::vector<Finding> use_findings;       ///< only where the transport is IB: gid-pin-stale, mixed-link-layer, ...
   std::vector<RuleMatch> trace;
-  bool rdma_hardware = false;        ///< a hardware RDMA device is listed, whatever its state
-  std::string idle_cause;            ///< why `hcas` is empty though hardware is there; "" else
+  bool rdma_hardware = false;  ///< a hardware RDMA device is listed, whatever its state
+  std::string idle_cause;      ///< why `hcas` is empty though hardware is there; "" else
+  FilterUses filters;
   std::optional<BrokenLink> broken;  ///< the first reason of that, where there is hardware
 };
 

@@ -171,6 +171,28 @@ void apply_policy(const View& view, const Policy& policy, InterfaceState& state)
   if (state.policy_rank == static_cast<int>(policy.subnets.size())) state.included = false;
 }
 
+FilterUses filter_uses(const View& view, const Policy& policy, const Interfaces& interfaces) {
+  FilterUses uses;
+  const auto included = [&](const InterfaceState& state) {
+    return std::any_of(policy.include.begin(), policy.include.end(),
+                       [&](const Selector& selector) { return matches(view, selector, *state.link); });
+  };
+  const int no_subnet = static_cast<int>(policy.subnets.size());
+  for (const auto& state : interfaces.all) {
+    uses.include.names = uses.include.names || included(state);
+    uses.include_excluded = uses.include_excluded || (included(state) && state.excluded);
+    uses.exclude.names = uses.exclude.names || state.excluded;
+    for (const auto& address : state.link->addr_info)
+      uses.subnets.names = uses.subnets.names || subnet_rank(policy, address.local) < no_subnet;
+  }
+  for (const auto* state : interfaces.pool) {
+    uses.include.followed = uses.include.followed || included(*state);
+    uses.exclude.overridden = uses.exclude.overridden || state->excluded;
+    uses.subnets.followed = uses.subnets.followed || subnet_rank(policy, state->address->local) < no_subnet;
+  }
+  return uses;
+}
+
 void judge(const View& view, InterfaceState& state, bool only_routable_elsewhere, std::vector<RuleMatch>& trace) {
   const InterfaceFacts facts{view, *state.link, state.address, only_routable_elsewhere};
   for (const auto& rule : interface_rules()) {
@@ -225,6 +247,7 @@ Interfaces judge_interfaces(const View& view, const Policy& policy, const UserSe
     trace_reach(view, state, interfaces.trace);
   }
   Pool(view, policy, interfaces).fill();
+  interfaces.filters = filter_uses(view, policy, interfaces);
   trace_pool(interfaces);
   return interfaces;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "decide/filter_use.h"
 #include "decide/user_settings.h"
 #include "decide/view.h"
 #include "topoguard/decision.h"
@@ -44,6 +45,7 @@ struct Interfaces {
   std::vector<InterfaceState> all;    ///< as View::links()
   std::vector<InterfaceState*> pool;  ///< those to choose from, best for the bootstrap first; into `all`
   PoolKind kind = PoolKind::none;
+  FilterUses filters;
   std::vector<RuleMatch> trace;
 
   InterfaceState* find(const std::string& ifname);
