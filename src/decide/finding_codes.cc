@@ -56,7 +56,8 @@ const std::vector<FindingRow>& finding_codes() {
        "another interface shares a chosen one's subnet, and the kernel may send by that one",
        "Put each interface into a subnet of its own, or into a bond; else set rp_filter and source routes."},
       {"interfaces-unknown", kWarning, "the kernel's list of network interfaces could not be read",
-       "Let the job make AF_NETLINK sockets (the container's seccomp profile, RestrictAddressFamilies= of the service)."},
+       "Let the job make AF_NETLINK sockets (the container's seccomp profile, RestrictAddressFamilies= of the "
+       "service)."},
       {"faster-without-route", kInfo,
        "data goes over TCP by the default route's interface, the other hosts are not known, and another is much faster",
        ""},
