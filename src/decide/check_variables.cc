@@ -5,6 +5,7 @@
 
 #include "decide/checks.h"
 #include "decide/findings.h"
+#include "nccl_rules/gid_search.h"
 #include "nccl_rules/variables.h"
 
 namespace topoguard {
@@ -123,6 +124,14 @@ void values(const View& view, const UserSettings& user, std::vector<Finding>& fi
                                     "NCCL_SOCKET_FAMILY=" + *family +
                                         ": NCCL knows AF_INET and AF_INET6 and ignores "
                                         "everything else"));
+  // nccl_rules/gid_search.h: a range that NCCL cannot read counts as unset.
+  if (const auto* range = user.find("NCCL_IB_ADDR_RANGE"); range && !range->empty() && view.release().searches_gid() &&
+                                                           !GidSettings::read(view.release(), user.finder()).range)
+    findings.push_back(make_finding("env-syntax", "",
+                                    "NCCL_IB_ADDR_RANGE=" + *range +
+                                        ": NCCL reads a subnet of NCCL_IB_ADDR_FAMILY here (IPv4 unless that is "
+                                        "AF_INET6), and takes this as unset",
+                                    "Write a subnet, such as NCCL_IB_ADDR_RANGE=10.0.0.0/8, or unset it."));
 }
 
 void numbers_and_names(const View& view, const UserSettings& user, std::vector<Finding>& findings) {
@@ -136,10 +145,11 @@ void numbers_and_names(const View& view, const UserSettings& user, std::vector<F
         char* end = nullptr;
         std::strtoll(value.c_str(), &end, 0);
         while (std::isspace(static_cast<unsigned char>(*end))) ++end;
-        if (end != value.c_str() && *end == '\0') continue;
+        const auto number = user.number(name);
+        if (end != value.c_str() && *end == '\0' && number) continue;
         findings.push_back(make_finding("env-syntax", "",
                                         name + "=" + value + ": NCCL reads a number here, and takes this as " +
-                                            std::to_string(user.number(name).value_or(0)),
+                                            (number ? std::to_string(*number) : "unset: it is out of range"),
                                         "Write a number, such as " + name + "=1 or 0."));
         continue;
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/policy_from.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,18 +53,24 @@ const Setting* setting_of(std::string_view name) {
   return nullptr;
 }
 
-// The environment's value where it has one that is not empty, else the file's.
-const std::string* effective(const HostSnapshot& host, const std::string& name, SettingSource& source) {
-  if (const auto found = host.env.find(name); found != host.env.end() && !found->second.empty()) {
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// The environment's value where it has one that is not empty, else the file's; without blanks around it, as in the
+// file.
+std::optional<std::string> effective(const HostSnapshot& host, const std::string& name, SettingSource& source) {
+  if (const auto found = host.env.find(name); found != host.env.end() && !trimmed(found->second).empty()) {
     source = SettingSource::environment;
-    return &found->second;
+    return trimmed(found->second);
   }
   if (const auto found = host.topoguard.config.find(name);
-      found != host.topoguard.config.end() && !found->second.empty()) {
+      found != host.topoguard.config.end() && !trimmed(found->second).empty()) {
     source = SettingSource::file;
-    return &found->second;
+    return trimmed(found->second);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 void check_names(const std::map<std::string, std::string>& variables, SettingSource source, Policy& policy) {
@@ -81,8 +88,8 @@ Policy policy_from(const HostSnapshot& host) {
   for (const Setting& setting : settings()) {
     SettingSource source = SettingSource::built_in;
     const std::string name(setting.name);
-    const std::string* value = effective(host, name, source);
-    if (value == nullptr) continue;
+    const auto value = effective(host, name, source);
+    if (!value) continue;
     policy.sources[name] = source;
     if (const std::string wrong = setting.read(*value, policy); !wrong.empty()) {
       const bool list = wrong.rfind("entry ", 0) == 0;

@@ -118,6 +118,12 @@ TEST_CASE("values and names") {
   CHECK(has(codes_with("NCCL_SOCKET_FAMILY", "ipv4"), "env-syntax"));
   CHECK(has(codes_with("NCCL_IB_DISABLE", "true"), "env-syntax"));
   CHECK(!has(codes_with("NCCL_IB_DISABLE", "0x1"), "env-syntax"));
+  CHECK(has(codes_with("NCCL_IB_GID_INDEX", "99999999999999999999"), "env-syntax"));
+  CHECK(!has(codes_with("NCCL_IB_GID_INDEX", "-1"), "env-syntax"));
+  for (const auto* range : {"r0", "10.0.0.0/33", "fd00::/8"})
+    CHECK(has(codes_with("NCCL_IB_ADDR_RANGE", range), "env-syntax"));
+  CHECK(!has(codes_with("NCCL_IB_ADDR_RANGE", "10.0.0.0/8"), "env-syntax"));
+  CHECK(!has(codes_with("NCCL_IB_ADDR_RANGE", "r0", "2.20.5"), "env-syntax"));  // does not read it
   CHECK(has(codes_with("NCCL_SOCKET_IFNAMES", "eno1"), "env-unknown"));
   CHECK(has(codes_with("NCCL_BLOCKING_WAIT", "1"), "env-unknown"));
   CHECK(has(codes_with("NCCL_LL_THRESHOLD", "0"), "env-unknown"));

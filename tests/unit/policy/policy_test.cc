@@ -191,3 +191,16 @@ TEST_CASE("the names of files: host and process, and nothing else after a percen
     CHECK((policy.log_file.empty() && policy.metrics.empty()));
   }
 }
+
+TEST_CASE("blanks around a value do not count") {
+  HostSnapshot host;
+  host.env = {{"TOPOGUARD_MODE", " off "}, {"TOPOGUARD_BASE", "\tstock\r"}, {"TOPOGUARD_LOG", " \t"}};
+  host.topoguard.config = {{"TOPOGUARD_LOG", "debug"}};
+  const auto policy = policy_from(host);
+  CHECK(policy.mode == Mode::off);
+  CHECK(policy.base == "stock");
+  CHECK(policy.log == LogLevel::debug);  // blanks alone are no value
+  CHECK(policy.problems.empty());
+  host.env = {{"TOPOGUARD_MODE", "0"}};
+  CHECK(policy_from(host).problems.size() == 1);
+}
