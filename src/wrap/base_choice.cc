@@ -123,12 +123,21 @@ BaseChoice choose_bases(const Session& session, const NcclObject& nccl, int api,
   ForeignSearch foreign = find_foreign(session, api);
   choice.bases = std::move(foreign.bases);
   if (!foreign.lost.empty() && choice.bases.empty() && foreign_network_asked_for().empty()) {
-    complain(session.voice(logger), Severity::warning, "base-plugin-lost",
-             "NCCL alone would use the plugin " + foreign.lost + "; topoguard cannot wrap it for NCCL " +
-                 (nccl.release.empty() ? "here" : nccl.release) +
-                 ", so NCCL's own transports are used instead. Remedy: leave NCCL_NET_PLUGIN unset to use that plugin "
-                 "(topoguard exec or the env plugin still steer), or set TOPOGUARD_BASE=stock if this is meant");
-    choice.declined = "the plugin that NCCL alone would use cannot be wrapped";
+    const bool named = session.policy.base != "auto";
+    const std::string release = nccl.release.empty() ? "here" : nccl.release;
+    complain(
+        session.voice(logger), Severity::warning, "base-plugin-lost",
+        named
+            ? "TOPOGUARD_BASE=" + session.policy.base + " cannot be wrapped for NCCL " + release + ": " + foreign.lost +
+                  ". NCCL's own transports are used instead. Remedy: name a net plugin in TOPOGUARD_BASE, as "
+                  "NCCL_NET_PLUGIN would have it, or the path of its library, or set TOPOGUARD_BASE=stock if "
+                  "NCCL's own are meant"
+            : "NCCL alone would use the plugin " + foreign.lost + "; topoguard cannot wrap it for NCCL " + release +
+                  ", so NCCL's own transports are used instead. Remedy: leave NCCL_NET_PLUGIN unset to use that "
+                  "plugin (topoguard exec or the env plugin still steer), or set TOPOGUARD_BASE=stock if this is "
+                  "meant");
+    choice.declined = named ? "the plugin that TOPOGUARD_BASE names cannot be wrapped"
+                            : "the plugin that NCCL alone would use cannot be wrapped";
     if (!pass_through) return choice;
   }
   // NCCL_NET names that plugin's network: no other one may answer to the name. A plugin that stands after topoguard in
