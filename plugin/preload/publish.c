@@ -54,10 +54,17 @@ static const char* value_of(const char* variable, const char* name) {
   return *name == '\0' && *variable == '=' ? variable + 1 : NULL;
 }
 
+static const char* past_blanks(const char* text) {
+  while (*text == ' ' || *text == '\t' || *text == '\r') ++text;
+  return text;
+}
+
+/* As src/policy reads it: any case, blanks around it. */
 static bool is_off(const char* mode) {
   const char* off = "off";
+  mode = past_blanks(mode);
   while (*off != '\0' && (*mode | 0x20) == *off) ++mode, ++off;
-  return *off == '\0' && *mode == '\0';
+  return *off == '\0' && *past_blanks(mode) == '\0';
 }
 
 static char* append(char* to, const char* text) {

@@ -54,7 +54,9 @@ class Hazards(unittest.TestCase):
         self.assertEqual(self.published(LD_PRELOAD=self.library, NCCL_NET_PLUGIN="", NCCL_ENV_PLUGIN="x"), {NET: "", ENV: "x"})
 
     def test_off(self):
-        self.assertEqual(self.published(LD_PRELOAD=self.library, TOPOGUARD_MODE="off"), {})
+        for off in ("off", "OFF", " off\t"):
+            self.assertEqual(self.published(LD_PRELOAD=self.library, TOPOGUARD_MODE=off), {})
+        self.assertEqual(self.published(LD_PRELOAD=self.library, TOPOGUARD_MODE="of f"), self.names())
 
     def test_opened_and_closed(self):
         """As NCCL does where somebody names it as a plugin: the environment that it published must outlive it."""
