@@ -46,6 +46,12 @@ void parse_info(const nlattr* nest, Raw& raw) {
   });
 }
 
+// Names of a snapshot are never empty.
+std::optional<std::string> name(const nlattr* at) {
+  std::string found = text(at);
+  return found.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
 // Numbers of a snapshot are never negative.
 std::optional<int> whole(std::uint32_t number) {
   const auto value = static_cast<int>(number);
@@ -88,10 +94,10 @@ bool parse_link(nlmsghdr* header, std::vector<Raw>& raws) {
         parse_info(at, raw);
         break;
       case TG_IFLA_PARENT_DEV_NAME:
-        raw.link.parentdev = text(at);
+        raw.link.parentdev = name(at);
         break;
       case TG_IFLA_PARENT_DEV_BUS_NAME:
-        raw.link.parentbus = text(at);
+        raw.link.parentbus = name(at);
         break;
       default:
         break;
