@@ -44,8 +44,8 @@ bool network_is_missing(const View& view, const UserSettings& user) {
   if (!net || net->empty()) return false;
   for (const char* own : {"IB", "Socket", "topoguard"})
     if (same_network_name(*net, own)) return false;
-  if (view.host().topoguard.config.count("TOPOGUARD_BASE") != 0) return false;
-  const auto& plugins = known(view.host().plugins);
+  if (view.host().topoguard.config.count("TOPOGUARD_BASE") != 0 || !view.host().plugins) return false;
+  const auto& plugins = *view.host().plugins;
   return std::none_of(plugins.begin(), plugins.end(),
                       [](const Plugin& p) { return p.kind == "net" && !is_our_plugin(p.path); });
 }

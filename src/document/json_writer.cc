@@ -3,31 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+
+#include "document/printable.h"
 
 namespace topoguard {
 namespace json {
 namespace {
-
-struct Character {
-  std::size_t bytes;
-  bool whole;
-};
-
-// The Unicode Standard 15, table 3-7 (well-formed UTF-8) and section 3.9 (a maximal part that is none is one U+FFFD).
-Character character_at(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {1, true};
-  const std::size_t length = first < 0xC2 || first > 0xF4 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  for (std::size_t at = 1; at < length; ++at) {
-    const unsigned low = at > 1 ? 0x80 : first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = at > 1 ? 0xBF : first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (at >= text.size() || byte(at) < low || byte(at) > high) return {at, false};
-  }
-  return {std::max<std::size_t>(length, 1), length > 0};
-}
 
 std::string_view short_escape(char c) {
   switch (c) {
@@ -55,9 +37,9 @@ std::string_view short_escape(char c) {
 void append(std::string& to, std::string_view text) {
   to += '"';
   while (!text.empty()) {
-    const auto [bytes, whole] = character_at(text);
+    const std::size_t bytes = utf8_length(text, 0);
     const char c = text.front();
-    if (!whole)
+    if (bytes == 0)
       to += "\xEF\xBF\xBD";
     else if (const auto escape = short_escape(c); !escape.empty())
       to += escape;
@@ -65,7 +47,7 @@ void append(std::string& to, std::string_view text) {
       to += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     else
       to += text.substr(0, bytes);
-    text.remove_prefix(bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
   }
   to += '"';
 }

@@ -2,8 +2,8 @@
 // JSON text as it is appended: what a job's process writes. nlohmann's values are for the command only: their
 // destructor allocates and may not throw, so that a refused allocation would end the process.
 //
-// Objects and lists are closed and separated by construction. Strings are escaped; each run of bytes that begins a
-// character and does not end it becomes one U+FFFD. Numbers: whole ones without a fraction, others as the shortest text
+// Objects and lists are closed and separated by construction. Strings are escaped; each byte that belongs to no
+// character becomes U+FFFD. Numbers: whole ones without a fraction, others as the shortest text
 // that reads back the same; null for infinity and NaN.
 //
 // Throws std::bad_alloc only. Thread-safety: a plain value.

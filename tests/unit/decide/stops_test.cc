@@ -92,6 +92,8 @@ TEST_CASE("NCCL_NET allows one network, and that one is not to be had") {
   CHECK(errors(with(host, {{"NCCL_NET", "ib"}, {"NCCL_IB_DISABLE", "0"}}), "").empty());
   CHECK(errors(with(host, {{"NCCL_NET", "Socket"}, {"NCCL_IB_DISABLE", "1"}}), "").empty());
 
+  CHECK(with(host, {{"NCCL_NET", "mlx5"}}).transport == Transport::ib);  // no list of plugins is not an empty one
+  host.snapshot.plugins.emplace();
   const auto other = with(host, {{"NCCL_NET", "mlx5"}});
   CHECK(other.transport == Transport::none);
   CHECK(other.env.empty());
