@@ -43,11 +43,10 @@ class Transfers {
 
     /// test() is asked. True once in a while: then look() is due, which sets it anew.
     bool polled() noexcept { return __builtin_expect(--to_look == 0, 0); }
-    /// A receive is done. `sizes` as NCCL passed it; may be null.
-    void received(const int* sizes) noexcept {
+    /// A receive is done. `sizes` as NCCL passed it, one for each piece; may be null.
+    void received(const int* sizes, int count = 1) noexcept {
       if (sizes == nullptr) return;
-      bytes += static_cast<unsigned>(*sizes);
-      for (int i = 1; __builtin_expect(i < pieces, 0); ++i) bytes += static_cast<unsigned>(sizes[i]);
+      for (int i = 0; i < count; ++i) bytes += static_cast<unsigned>(sizes[i]);
     }
   };
 

@@ -239,7 +239,7 @@ class NetPlugin {
   template <auto Slot, auto Function>
   static void count(const Table* table) {
     if (table->*Slot == nullptr) return patch<Slot>(table);
-    Behind<Slot>::function.store(table->*Slot, std::memory_order_relaxed);
+    Behind<Slot>::set(table->*Slot);
     __atomic_store_n(&(Exported->*Slot), Function, __ATOMIC_RELEASE);
   }
 

@@ -2,6 +2,9 @@
 // What the scenarios share: parts that decide what the test says, and calls of the exported tables as NCCL makes them.
 #pragma once
 
+#include <netinet/in.h>
+
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -78,6 +81,19 @@ struct Scene {
   }
 };
 
+using Handle = std::array<unsigned char, 128>;
+
+/// A peer's handle: a loopback address, where a route always exists.
+inline Handle loopback_handle() {
+  Handle handle{};
+  sockaddr_in in{};
+  in.sin_family = AF_INET;
+  in.sin_port = htons(4000);
+  in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::memcpy(handle.data(), &in, sizeof in);
+  return handle;
+}
+
 /// init() of any version; the context is where v11 and later keep it.
 template <typename Table>
 tgnccl_result_t call_init(Table& table, tgnccl_logger_t logger, void** context = nullptr, int traffic_class = -1) {
@@ -97,6 +113,15 @@ tgnccl_result_t call_listen(Table& table, void* context, void* handle, void** co
     return table.listen(context, 0, handle, comm);
   else
     return table.listen(0, handle, comm);
+}
+
+template <typename Table>
+tgnccl_result_t call_accept(Table& table, void* listen_comm, void** comm) {
+  tgnccl_device_handle_t* offload = nullptr;
+  if constexpr (topoguard::Api<Table>::kVersion >= 7)
+    return table.accept(listen_comm, comm, &offload);
+  else
+    return table.accept(listen_comm, comm);
 }
 
 template <typename Table>

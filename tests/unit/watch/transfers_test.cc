@@ -48,7 +48,7 @@ TEST_CASE("operations and bytes of one connection; a receive's when it is finish
   receive(comm, request, 2);
   REQUIRE(Transfers::slot_of(request)->pieces == 2);
   const int received[] = {7, 5, 1000};
-  Transfers::slot_of(request)->received(received);
+  Transfers::slot_of(request)->received(received, 2);
   Transfers::slot_of(request)->received(nullptr);
   receive(comm, second, 1);
   Transfers::slot_of(second)->received(received);

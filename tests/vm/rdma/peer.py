@@ -18,7 +18,7 @@ class Ended(Exception):
 
 
 class Peer:
-    def __init__(self, me, timeout=120):
+    def __init__(self, me, timeout=300):
         for command in (["ip", "addr", "add", f"{ADDRESSES[me]}/24", "dev", "mgmt0"], ["ip", "link", "set", "mgmt0", "up"]):
             subprocess.run(command, check=True)
         self.scenario = ""
