@@ -11,6 +11,7 @@
 #include "affinity/affinity.h"
 #include "command.h"
 #include "core/session.h"
+#include "document/printable.h"
 #include "host/environment.h"
 #include "host/file.h"
 #include "host/library_path.h"
@@ -66,7 +67,11 @@ int run(Options options) {
   LaunchRequest request;
   request.library_folder = library_folder(options.libraries);
   request.in_search_path = in_search_path(sources, request.library_folder, env("LD_LIBRARY_PATH").value_or(""));
-  request.preload = options.preload;
+  // ld.so(8): blanks and colons separate the list, and nothing quotes them.
+  request.preload = options.preload && request.library_folder.find_first_of(": ") == std::string::npos;
+  if (options.preload && !request.preload)
+    complain("LD_PRELOAD cannot hold a path with a blank or a colon, as " + printable(request.library_folder, 300) +
+             " is one: the command runs without libtopoguard.so; --libraries names another folder");
   request.ld_preload = env("LD_PRELOAD").value_or("");
   request.identity = host_identity(sources);
   request.inherited = inherited.ours;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The topoguard command: see docs/, or `topoguard --help`.
 #include <exception>
+#include <iostream>
+#include <new>
 
 #include "command.h"
 #include "document/printable.h"
@@ -39,7 +41,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? cli::kClean : cli::kBadInput;
+    const bool fine = app.exit(error) == 0;
+    if (std::cout.flush()) return fine ? cli::kClean : cli::kBadInput;
+    cli::complain("standard output cannot be written");
+    return cli::kBadInput;
   }
   return action ? action() : cli::kBadInput;
 }
@@ -49,6 +54,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    cli::complain("not enough memory; does a limit of the shell (ulimit -v) or of the container bind it?");
   } catch (const std::exception& error) {
     cli::complain(printable(error.what(), 300));
   }
