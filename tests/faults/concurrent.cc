@@ -5,7 +5,6 @@
 // threads read the environment, as any library may. Run as root it takes a namespace of its own; else the links stay.
 // Exit: 0 all calls did what the transport did and nothing was left behind; 1 not; 77 no links can be
 // made here.
-#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,20 +19,12 @@
 #include <thread>
 #include <vector>
 
+#include "belongings.h"
 #include "scene.h"
 
 namespace {
 
 constexpr int kThreads = 16, kReaders = 4;
-
-int entries_of(const char* folder) {
-  int count = 0;
-  if (DIR* directory = opendir(folder)) {
-    while (readdir(directory) != nullptr) ++count;
-    closedir(directory);
-  }
-  return count;
-}
 
 // Links of this namespace change as fast as ip can do it, until the parent ends.
 pid_t change_links() {
@@ -70,7 +61,7 @@ int main(int argc, char** argv) {
   std::string problem = faults::play(place, "net", &declined);
   if (declined) problem = "topoguard declined";
   std::thread([] {}).join();  // the sanitizer's own thread comes with the first
-  const int files = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
+  const int files = topoguard::open_files(), threads = topoguard::own_threads();
 
   std::atomic<bool> over{false};
   std::atomic<long> read{0}, played{0}, wrong{0};
@@ -107,8 +98,8 @@ int main(int argc, char** argv) {
     waitpid(changer, nullptr, 0);
   }
   if (problem.empty() && wrong > 0) problem = std::to_string(wrong) + " jobs failed";
-  if (problem.empty() && entries_of("/proc/self/fd") != files) problem = "descriptors were left open";
-  if (problem.empty() && entries_of("/proc/self/task") != threads) problem = "threads were left";
+  if (problem.empty() && topoguard::open_files() != files) problem = "descriptors were left open";
+  if (problem.empty() && !topoguard::threads_become(threads)) problem = "threads were left";
   std::printf("%ld communicators in %d threads, %ld reads of the environment, links %s: %s\n", 2 * played.load(),
               kThreads, read.load(), own_namespace ? "changing" : "unchanged (needs root)",
               problem.empty() ? "ok" : problem.c_str());
