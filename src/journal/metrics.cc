@@ -43,7 +43,6 @@ void Metrics::set(Metric metric, const Labels& labels, double value) { samples_[
 void Metrics::observe(Metric metric, const Labels& labels, double value) {
   auto& histogram = histograms_[metric][joined(labels)];
   const auto bounds = connect_buckets();
-  histogram.buckets.resize(bounds.size());
   for (std::size_t i = 0; i < bounds.size(); ++i)
     if (value <= bounds[i]) ++histogram.buckets[i];
   histogram.sum += value;

@@ -5,6 +5,8 @@
 // Not thread-safe: the owner locks. Nothing throws but std::bad_alloc.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -41,7 +43,8 @@ struct MetricRow {
 std::span<const MetricRow> metric_rows();
 
 /// Upper bounds of connect_seconds, in seconds; +Inf follows.
-std::span<const double> connect_buckets();
+constexpr std::size_t kConnectBuckets = 9;
+std::span<const double, kConnectBuckets> connect_buckets();
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
@@ -60,7 +63,7 @@ class Metrics {
 
  private:
   struct Histogram {
-    std::vector<std::uint64_t> buckets;
+    std::array<std::uint64_t, kConnectBuckets> buckets{};  // whole from the first: memory for it may be refused later
     double sum = 0;
     std::uint64_t count = 0;
   };

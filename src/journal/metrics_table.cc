@@ -34,11 +34,11 @@ constexpr std::array kRows = {
               "Lines that could not be written into TOPOGUARD_LOG_FILE."},
 };
 
-constexpr std::array<double, 9> kBuckets = {0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 30, 60};
+constexpr std::array<double, kConnectBuckets> kBuckets = {0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 30, 60};
 
 }  // namespace
 
 std::span<const MetricRow> metric_rows() { return kRows; }
-std::span<const double> connect_buckets() { return kBuckets; }
+std::span<const double, kConnectBuckets> connect_buckets() { return kBuckets; }
 
 }  // namespace topoguard::journal

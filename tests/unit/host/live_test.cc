@@ -349,8 +349,7 @@ int main(int argc, char** argv) {
   if (std::system("ip -V >/dev/null 2>&1") != 0) return skip("needs iproute2");
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0)
     return skip(std::string("cannot make a network namespace: ") + std::strerror(errno));
-  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
+  if (::mount("none", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0 || ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
     return skip(std::string("cannot mount a sysfs of its own: ") + std::strerror(errno));
   return Catch::Session().run(argc, argv);
 }

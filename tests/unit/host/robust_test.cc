@@ -139,7 +139,7 @@ TEST_CASE("no /sys and no /proc") {
     return;
   }
   const int status = in_child([] {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
     if (::mount("none", "/sys", "tmpfs", 0, nullptr) != 0 || ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0)
       return 77;
     const HostSnapshot out = collect({}, {});

@@ -116,11 +116,11 @@ TEST_CASE("REQUIRE=IB not met: init() succeeds, connections are refused with the
     setenv("TOPOGUARD_REQUIRE", "IB", 1);
     LoadedMock nccl("2.28");
     void *context = nullptr, *comm = nullptr;
-    char handle[128];
+    Handle handle{};
     EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &context) == tgnccl_success);
     EXPECT(device_count(ncclNetPlugin_v11) == 1);
-    EXPECT(call_listen(ncclNetPlugin_v11, context, handle, &comm) == tgnccl_system_error);
-    EXPECT(call_connect(ncclNetPlugin_v11, context, handle, &comm) == tgnccl_system_error);
+    EXPECT(call_listen(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_system_error);
+    EXPECT(call_connect(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_system_error);
   });
   CHECK_CHILD(child);
   CHECK(has(child.err, "TOPOGUARD_REQUIRE=IB"));
@@ -131,9 +131,9 @@ TEST_CASE("REQUIRE=IB not met: init() succeeds, connections are refused with the
     LoadedMock nccl("2.28");
     nccl.mock->ib.devices = 1;
     void *context = nullptr, *comm = nullptr;
-    char handle[128];
+    Handle handle{};
     EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &context) == tgnccl_success);
-    EXPECT(call_listen(ncclNetPlugin_v11, context, handle, &comm) == tgnccl_success);
+    EXPECT(call_listen(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_success);
   });
   CHECK_CHILD(met);
   CHECK(met.err == "");

@@ -112,9 +112,9 @@ TEST_CASE("finalize() tolerates anything, also after an init() that failed") {
     const int balanced = nccl.mock->socket.finalizes;
     EXPECT(ncclNetPlugin_v11.finalize(context) == tgnccl_success);
     EXPECT(nccl.mock->socket.finalizes == balanced);
-    char handle[128];
+    Handle handle{};
     void* comm = nullptr;
-    EXPECT(call_listen(ncclNetPlugin_v11, &stranger, handle, &comm) == tgnccl_internal_error);
+    EXPECT(call_listen(ncclNetPlugin_v11, &stranger, handle.data(), &comm) == tgnccl_internal_error);
   });
   CHECK_CHILD(child);
 }
@@ -124,13 +124,13 @@ TEST_CASE("after a first success init() never fails: the one communicator bears 
     LoadedMock nccl("2.28");
     Scene scene;
     void *good = nullptr, *bad = nullptr, *comm = nullptr;
-    char handle[128];
+    Handle handle{};
     EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &good) == tgnccl_success);
     nccl.mock->socket.init_result = tgnccl_system_error;
     EXPECT(call_init(ncclNetPlugin_v11, nccl.logger, &bad) == tgnccl_success);
-    EXPECT(call_listen(ncclNetPlugin_v11, bad, handle, &comm) == tgnccl_system_error);
-    EXPECT(call_connect(ncclNetPlugin_v11, bad, handle, &comm) == tgnccl_system_error);
-    EXPECT(call_listen(ncclNetPlugin_v11, good, handle, &comm) == tgnccl_success);
+    EXPECT(call_listen(ncclNetPlugin_v11, bad, handle.data(), &comm) == tgnccl_system_error);
+    EXPECT(call_connect(ncclNetPlugin_v11, bad, handle.data(), &comm) == tgnccl_system_error);
+    EXPECT(call_listen(ncclNetPlugin_v11, good, handle.data(), &comm) == tgnccl_success);
     EXPECT(ncclNetPlugin_v11.finalize(bad) == tgnccl_success && nccl.mock->socket.finalizes == 0);
   });
   CHECK_CHILD(child);
@@ -153,9 +153,9 @@ TEST_CASE("NCCL closed and opened elsewhere: wrapped anew, no pointer into the o
       const auto& stock = *static_cast<const tgnccl_net_v11_t*>(fresh.mock->socket_table);
       EXPECT(ncclNetPlugin_v11.isend == stock.isend);
       EXPECT(ncclNetPlugin_v11.isend(nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr) == tgnccl_success);
-      char handle[128];
+      Handle handle{};
       void* comm = nullptr;
-      EXPECT(call_listen(ncclNetPlugin_v11, context, handle, &comm) == tgnccl_success &&
+      EXPECT(call_listen(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_success &&
              fresh.mock->socket.listens == 1);
       (void)old_slot;
       EXPECT(scene.collected == 1);
@@ -169,14 +169,15 @@ TEST_CASE("two NCCLs in one process: the second one of a version is declined, of
     Scene scene;
     LoadedMock first("2.28"), second("stripped_2.28"), other("2.26");
     void *context = nullptr, *none = nullptr, *comm = nullptr;
-    char handle[128];
+    Handle handle{};
     EXPECT(call_init(ncclNetPlugin_v11, first.logger, &context) == tgnccl_success);
     EXPECT(call_init(ncclNetPlugin_v11, second.logger, &none) != tgnccl_success);
     EXPECT(second.mock->socket.inits == 0);
     EXPECT(ncclNetPlugin_v11.isend == static_cast<const tgnccl_net_v11_t*>(first.mock->socket_table)->isend);
     EXPECT(call_init(ncclNetPlugin_v10, other.logger) == tgnccl_success);
     EXPECT(ncclNetPlugin_v10.isend == static_cast<const tgnccl_net_v10_t*>(other.mock->socket_table)->isend);
-    EXPECT(call_listen(ncclNetPlugin_v11, context, handle, &comm) == tgnccl_success && first.mock->socket.listens == 1);
+    EXPECT(call_listen(ncclNetPlugin_v11, context, handle.data(), &comm) == tgnccl_success &&
+           first.mock->socket.listens == 1);
     // The first one done with, the second may come.
     ncclNetPlugin_v11.finalize(context);
     EXPECT(call_init(ncclNetPlugin_v11, second.logger, &none) == tgnccl_success && second.mock->socket.inits == 1);
