@@ -31,7 +31,8 @@ void Channel::allow(std::size_t bytes) {
   reader_.allow(bytes);
 }
 
-void Channel::end(Ending ending) {
+// By value: close() may end what a reference would lead to.
+void Channel::end(Ending ending) {  // NOLINT(performance-unnecessary-value-param)
   close();
   on_ending_(ending);
 }

@@ -185,7 +185,7 @@ Report read_report(const Node& root) {
     probe.mtu_wanted = number(item, "mtu_wanted", 0, 1 << 20);
     if (const auto by = item.member("told_by")) probe.told_by = by->address();
     if (const auto source = item.member("usual_source")) probe.usual_source = source->address();
-    out.probes.push_back(std::move(probe));
+    out.probes.push_back(probe);
   }
   return out;
 }

@@ -113,7 +113,7 @@ void unreachable(const View& view, const SocketChoice& choice, std::vector<Findi
   std::vector<std::string> peers;
   for (const auto& peer : view.peers()) {
     if (peers.size() == 3) {
-      peers.push_back("...");
+      peers.emplace_back("...");
       break;
     }
     peers.push_back(peer.text());

@@ -120,7 +120,7 @@ std::vector<Env> candidates(const NcclRelease& release, const UserSettings& user
     std::vector<Env> families, versions{{}};
     const auto* set_family = user.find(kFamily);
     const bool user_v6 = set_family != nullptr && *set_family == "AF_INET6";
-    families.push_back({});
+    families.emplace_back();
     if (free(kFamily)) families.push_back({{kFamily, "AF_INET6"}});
     if (free(kVersion)) versions.push_back({{kVersion, "1"}});
     std::vector<std::pair<int, Env>> all;
