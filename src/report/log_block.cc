@@ -41,8 +41,8 @@ std::string way(const RunFacts& run) {
 // Appends "word, word, ..." in lines that begin with lead.
 void add_list(std::vector<std::string>& lines, const std::string& lead, const std::vector<std::string>& words) {
   std::string line = lead;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string word = printable(words[i], 80);
+  for (const std::string& one : words) {
+    const std::string word = printable(one, 80);
     if (line.size() > lead.size() && line.size() + word.size() + 2 > kLine) {
       lines.push_back(line);
       line = lead;
