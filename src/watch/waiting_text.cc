@@ -63,9 +63,9 @@ Advice advise_sender(const Waiter& waiter) {
   const std::string what = waiter.carrier == Carrier::ib ? "NCCL's TCP side channel" : "TCP";
   advice.causes.push_back("a firewall or network policy between the hosts drops " + what + " to " + peer +
                           " (NCCL listens on ports of the ephemeral range)");
-  advice.causes.push_back("the rank there has ended or hangs before it accepts: the first error in its log tells");
+  advice.causes.emplace_back("the rank there has ended or hangs before it accepts: the first error in its log tells");
   if (waiter.carrier == Carrier::ib)
-    advice.causes.push_back("no path between the two HCAs: another rail, VLAN or subnet");
+    advice.causes.emplace_back("no path between the two HCAs: another rail, VLAN or subnet");
   else
     advice.causes.push_back(peer + " is not the peer's alone: a second host or a bridge has that address");
   if (target.empty())
@@ -78,12 +78,12 @@ Advice advise_sender(const Waiter& waiter) {
 
 Advice advise_receiver(const Waiter& waiter) {
   Advice advice;
-  advice.causes.push_back(
+  advice.causes.emplace_back(
       "the rank that should connect has failed, ended or not come so far: the first error in the other ranks' logs "
       "tells");
   advice.causes.push_back("a firewall or network policy drops TCP to " +
                           (waiter.own_socket.empty() ? std::string("this host") : host_of(waiter.own_socket)));
-  advice.causes.push_back("the peer waits as well: its own line of this kind names the cause");
+  advice.causes.emplace_back("the peer waits as well: its own line of this kind names the cause");
   advice.next = "`grep -E 'topoguard (warning|error)|NCCL WARN'` over the other ranks' logs";
   if (!waiter.own_socket.empty())
     advice.next += ", then on their hosts `nc -vz " + host_of(waiter.own_socket) + " " +
