@@ -83,6 +83,7 @@ void prepare_answers(std::uint8_t major, std::uint8_t minor, std::uint8_t patch)
     caller.front_end = FrontEnd::env;
     caller.nccl_version = release.text();
     const Session& session = enter(caller);
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): guarded() handles it
     const EnvAnswers* fresh = new EnvAnswers(answers_for(session, release, default_name_is_ours()));
     const EnvAnswers* none = nullptr;
     if (!answers.compare_exchange_strong(none, fresh)) {

@@ -32,6 +32,7 @@ void FrameReader::add(std::string_view bytes) {
   bytes_.append(bytes);
   // As early as it can be told: a stranger may send three bytes and wait.
   const std::string_view seen = bytes_;
+  // NOLINTNEXTLINE(bugprone-branch-clone): the order of the checks tells a stranger from another version
   if (seen.substr(0, kMagic.size()) != kMagic.substr(0, std::min(seen.size(), kMagic.size()))) {
     error_ = FrameError::stranger;
   } else if (seen.size() >= 8 && big_endian(seen.substr(4, 2)) != kProtocol) {

@@ -163,7 +163,8 @@ int connect_udp(int fd, const Target& to) {
 
 bool probe_without_fragments(int fd, Family family) {
   const bool v4 = family == Family::inet;
-  const int level = v4 ? IPPROTO_IP : IPPROTO_IPV6, mode = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
+  const int level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
+  const int mode = v4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;  // NOLINT(bugprone-branch-clone): equal by chance
   set(fd, level, v4 ? IP_RECVERR : IPV6_RECVERR, 1);
   return ::setsockopt(fd, level, v4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER, &mode, sizeof mode) == 0;
 }

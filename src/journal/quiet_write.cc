@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/quiet_write.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 
 namespace topoguard::journal {

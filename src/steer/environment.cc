@@ -14,6 +14,7 @@ namespace {
 char* entry_of(const std::string& name, const std::string& value) {
   auto* entry = static_cast<char*>(std::malloc(name.size() + value.size() + 2));
   if (entry == nullptr) return nullptr;
+  // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the second copy brings the end
   std::memcpy(entry, name.data(), name.size());
   entry[name.size()] = '=';
   std::memcpy(entry + name.size() + 1, value.c_str(), value.size() + 1);

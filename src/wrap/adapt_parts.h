@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "stock/release.h"
@@ -75,7 +76,7 @@ void convert_properties(int device, const PropertiesOf<Old>& from, PropertiesOf<
       to->force_flush = from.force_flush;
       to->max_p2p_bytes = from.max_p2p_bytes;
       to->max_coll_bytes = from.max_coll_bytes;
-      constexpr int most = sizeof from.vprops.devs / sizeof from.vprops.devs[0];
+      constexpr int most = std::extent_v<decltype(from.vprops.devs)>;
       to->vprops.ndevs = from.vprops.ndevs < most ? from.vprops.ndevs : most;
       for (int i = 0; i < to->vprops.ndevs; ++i) to->vprops.devs[i] = from.vprops.devs[i];
     }

@@ -69,7 +69,7 @@ int run(Options options) {
   request.in_search_path = in_search_path(sources, request.library_folder, env("LD_LIBRARY_PATH").value_or(""));
   // ld.so(8): blanks and colons separate the list, and nothing quotes them.
   request.preload = options.preload && request.library_folder.find_first_of(": ") == std::string::npos;
-  if (options.preload && !request.preload)
+  if (options.preload && !request.preload && decided.policy.mode != Mode::off)
     complain("LD_PRELOAD cannot hold a path with a blank or a colon, as " + printable(request.library_folder, 300) +
              " is one: the command runs without libtopoguard.so; --libraries names another folder");
   request.ld_preload = env("LD_PRELOAD").value_or("");
